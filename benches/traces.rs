@@ -7,9 +7,6 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // the table goes to the terminal
 
-#[allow(dead_code)] // other benchmarks use the rest
-mod support;
-
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,8 +14,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use clap::Parser;
-use support::trace_folder::Folder;
-use support::traces::{Size, Trace};
+use elephant_generate::trace_folder::Folder;
+use elephant_generate::traces::{Size, Trace};
 use wait4::Wait4;
 
 /// Raised when the generator writes something else.

@@ -47,7 +47,7 @@ pub mod diff {
 /// Finds histories and evaluates rules on them.
 pub mod engine {
     pub use elephant_engine::engine::{
-        Filter, Options, Progress, SoFar, Visit, Visited, analyze, analyze_with, visit, visit_with,
+        Filter, Options, Progress, SoFar, Sort, Visit, Visited, analyze, analyze_with, visit, visit_with,
     };
 }
 
@@ -55,8 +55,8 @@ pub mod engine {
 pub mod finding {
     pub use elephant_rule::finding::{
         Advice, ChartLimit, ComparedWith, Container, Finding, Judgement, KeyMeasure, Measure, Name,
-        NotEvaluated, Provenance, RuleFacts, SettingChange, Suppressed, Threshold, TroubleKind, Verdict,
-        Word, Worse,
+        NotEvaluated, Provenance, RuleFacts, SettingChange, Subject, Suppressed, Threshold, TroubleKind,
+        Verdict, Word, Worse,
     };
 }
 

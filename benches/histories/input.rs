@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::support::mixed;
-use crate::support::spark::SparkJob;
-use crate::support::spark::codec::Codec;
-use crate::support::spark::recorded::Recorded;
-use crate::support::{Format, Job};
+use elephant_generate::mixed;
+use elephant_generate::spark::SparkJob;
+use elephant_generate::spark::codec::Codec;
+use elephant_generate::spark::recorded::Recorded;
+use elephant_generate::{Format, Job};
 
 /// Increment this when the generated logs change, so that old files are not reused.
 const EDITION: u32 = 3;

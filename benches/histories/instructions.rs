@@ -8,10 +8,10 @@ use std::process::Command;
 
 use crate::input::{Content, Folder};
 use crate::markdown::{Table, thousands};
-use crate::support::spark::SparkJob;
-use crate::support::spark::codec::Codec;
-use crate::support::spark::recorded::Recorded;
-use crate::support::{Format, Job};
+use elephant_generate::spark::SparkJob;
+use elephant_generate::spark::codec::Codec;
+use elephant_generate::spark::recorded::Recorded;
+use elephant_generate::{Format, Job};
 
 const JOB: Job = Job { maps: 500, reduces: 20 };
 const SPARK: SparkJob = SparkJob::of(1_000);

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::costs::Costs;
 use crate::input::Content;
 use crate::markdown::{Table, cpu_ratio, mebibytes, megabytes, per_second, seconds, significant, times};
-use crate::support::Format;
-use crate::support::spark::codec::Codec;
 use crate::tools::Tools;
 use crate::trial::{Id, Trials};
+use elephant_generate::Format;
+use elephant_generate::spark::codec::Codec;
 
 /// The numbers of threads to compare.
 pub(crate) const THREADS: [u32; 2] = [1, 2];

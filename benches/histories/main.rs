@@ -21,8 +21,6 @@ mod page;
 mod plan;
 mod program;
 mod small;
-#[path = "../support/mod.rs"]
-mod support;
 mod tools;
 mod trial;
 
@@ -35,9 +33,9 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 
+use elephant_generate::spark::codec::unpack_lz4;
 use options::Options;
 use plan::Plan;
-use support::spark::codec::unpack_lz4;
 use tools::Tools;
 use trial::Trials;
 

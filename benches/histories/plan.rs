@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use crate::input::{Content, Folder};
-use crate::support::spark::SparkJob;
-use crate::support::spark::codec::Codec;
-use crate::support::spark::recorded::Recorded;
-use crate::support::{Format, Job};
+use elephant_generate::spark::SparkJob;
+use elephant_generate::spark::codec::Codec;
+use elephant_generate::spark::recorded::Recorded;
+use elephant_generate::{Format, Job};
 
 /// The inputs of a run.
 pub(crate) struct Plan {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::input::Content;
-use crate::support::Format;
-use crate::support::spark::codec::Codec;
 use crate::trial::{Id, Trial, Trials};
+use elephant_generate::Format;
+use elephant_generate::spark::codec::Codec;
 
 /// The installed tools.
 pub(crate) struct Tools {

@@ -3,7 +3,7 @@
 use std::alloc::System;
 
 use cap::Cap;
-pub use elephant_rs::internals::fuzz_targets as targets;
+pub use elephant_fuzzing as targets;
 
 /// Memory that one input may use. Block decoders take up to 32 MiB, and so do the buffers before them.
 const MEMORY: usize = 512 << 20;

@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use crate::make::{MIB, Zip, gzip, jhist, lz4, snappy, spark_end, spark_start, stage, tar, task_start, zstd};
 use crate::run::{analyze, codes, kept_tasks};
+use elephant_testing::make::{
+    MIB, Zip, gzip, jhist, lz4, snappy, spark_end, spark_start, stage, tar, task_start, zstd,
+};
 
 /// A file, and the expected result with `--max-decoded=4MiB`.
 struct Bomb {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::make::{Zip, gzip, jhist, lines, snappy, spark_end, spark_start, stage, tar, zstd};
 use crate::run::{analyze, codes, elephant, run};
+use elephant_testing::make::{Zip, gzip, jhist, lines, snappy, spark_end, spark_start, stage, tar, zstd};
 
 /// The problem codes in a report, except those about data that the synthetic logs lack.
 fn problem_codes_in(report: &Value) -> Vec<&str> {
@@ -176,12 +176,12 @@ fn two_outputs_need_different_paths() {
 #[test]
 fn archive_damage_before_a_history_is_reported() {
     let log = spark_start() + &stage(0, 0) + &spark_end();
-    let mut unreadable = crate::make::tar("app-1", log.as_bytes(), log.len() as u64);
+    let mut unreadable = elephant_testing::make::tar("app-1", log.as_bytes(), log.len() as u64);
     unreadable[124..136].copy_from_slice(b"zzzzzzzzzzz\0");
     let sum: u64 =
         (0..512).map(|at| u64::from(if (148..156).contains(&at) { b' ' } else { unreadable[at] })).sum();
     unreadable[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    let mut cut = crate::make::tar("notes.txt", b"nothing", 7);
+    let mut cut = elephant_testing::make::tar("notes.txt", b"nothing", 7);
     cut.truncate(1024);
     cut.extend(&unreadable);
     for bytes in [unreadable, cut] {
@@ -197,7 +197,7 @@ fn archive_damage_before_a_history_is_reported() {
 fn trailing_data_after_compressed_data_is_reported() {
     let log = spark_start() + &stage(0, 0) + &spark_end();
     let job = jhist(2);
-    for pack in [crate::make::gzip, crate::make::zstd, crate::make::lz4] {
+    for pack in [elephant_testing::make::gzip, elephant_testing::make::zstd, elephant_testing::make::lz4] {
         for (name, text) in [("app-1", &log), ("job_1500000000000_0001.jhist", &job)] {
             let mut damaged = pack(log.as_bytes());
             damaged[0] ^= 0xff;

@@ -7,8 +7,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::make::{jhist, spark_end, spark_start, stage};
 use crate::run::{analyze, codes, elephant, run};
+use elephant_testing::make::{jhist, spark_end, spark_start, stage};
 
 fn mkfifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());

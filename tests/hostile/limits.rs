@@ -9,8 +9,8 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::make::{MIB, gzip, jhist, spark_end, spark_start, stage};
 use crate::run::{analyze, codes, elephant, kept_tasks, run};
+use elephant_testing::make::{MIB, gzip, jhist, spark_end, spark_start, stage};
 
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -19,12 +19,7 @@ mod bombs;
 mod edges;
 #[cfg(unix)]
 mod files;
-#[allow(dead_code)]
-#[path = "../common/history.rs"]
-mod history;
 mod limits;
-#[path = "../common/make.rs"]
-mod make;
 mod numbers;
 #[cfg(unix)]
 mod output;

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::make::{jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 use crate::run::{analyze, elephant, run};
+use elephant_testing::make::{jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 
 /// Numbers as they may occur in a file.
 const NUMBERS: [&str; 16] = [

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::make::{spark_end, spark_start, stage};
 use crate::run::{elephant, run};
+use elephant_testing::make::{spark_end, spark_start, stage};
 
 /// Files that a run left next to the report.
 fn leftover_files(folder: &Path) -> Vec<String> {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::make::{MIB, jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 use crate::run::{Ran, analyze, codes, elephant, run};
+use elephant_testing::make::{MIB, jhist, lines, spark_end, spark_start, stage, task_end, task_start};
 
 /// Deep enough to overflow the stack of any recursion.
 const DEEP: usize = 200_000;

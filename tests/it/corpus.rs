@@ -9,8 +9,6 @@ use elephant_rs::results::{ApplicationReport, Report};
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 
-use crate::common;
-
 fn report(path: &Path) -> Report {
     analyze(&[path.to_path_buf()], &RuleSet::built_in().unwrap(), Options::default())
 }
@@ -32,8 +30,8 @@ fn noted(note: &str, word: &str) -> Option<u64> {
 
 #[test]
 fn jhist_task_and_attempt_counts_match_the_manifest() {
-    let Some(corpus) = common::shared("corpus") else { return };
-    let files = common::listed(&corpus, "mr-jhist");
+    let Some(corpus) = elephant_testing::shared("corpus") else { return };
+    let files = elephant_testing::listed(&corpus, "mr-jhist");
     assert!(!files.is_empty());
     for file in files {
         let report = report(&file.path);
@@ -57,8 +55,8 @@ fn jhist_task_and_attempt_counts_match_the_manifest() {
 
 #[test]
 fn hadoop_1_job_and_attempt_end_counts_match_the_manifest() {
-    let Some(corpus) = common::shared("corpus") else { return };
-    for file in common::listed(&corpus, "hadoop1-history") {
+    let Some(corpus) = elephant_testing::shared("corpus") else { return };
+    for file in elephant_testing::listed(&corpus, "hadoop1-history") {
         let report = report(&file.path);
         let jobs = file.count("jobs").unwrap();
         // A history may contain stray records of another job that was never submitted.
@@ -72,7 +70,7 @@ fn hadoop_1_job_and_attempt_end_counts_match_the_manifest() {
 
 #[test]
 fn decoys_are_not_taken_for_histories() {
-    let Some(decoys) = common::shared("corpus/decoy") else { return };
+    let Some(decoys) = elephant_testing::shared("corpus/decoy") else { return };
     let report = report(&decoys);
     assert_eq!(report.summary.applications, 0, "{report:?}");
     assert_eq!(report.summary.files_skipped, report.summary.files_found);
@@ -81,9 +79,10 @@ fn decoys_are_not_taken_for_histories() {
 
 #[test]
 fn both_avro_encodings_give_the_same_report() {
-    let (Some(json), Some(binary)) =
-        (common::shared("runs/hadoop-2.7.3"), common::shared("runs/hadoop-2.7.3-avro-binary"))
-    else {
+    let (Some(json), Some(binary)) = (
+        elephant_testing::shared("runs/hadoop-2.7.3"),
+        elephant_testing::shared("runs/hadoop-2.7.3-avro-binary"),
+    ) else {
         return;
     };
     let of = |path: &Path| {
@@ -99,7 +98,7 @@ fn both_avro_encodings_give_the_same_report() {
 /// The problems planted in the recordings, according to their description.
 #[test]
 fn recordings_show_their_planted_problems() {
-    let Some(runs) = common::shared("runs/hadoop-2.7.3") else { return };
+    let Some(runs) = elephant_testing::shared("runs/hadoop-2.7.3") else { return };
     let report = report(&runs);
     let by_name: BTreeMap<&str, &ApplicationReport> =
         report.applications.iter().filter_map(|app| Some((app.name.as_deref()?, app))).collect();
@@ -129,9 +128,9 @@ fn recordings_show_their_planted_problems() {
 /// Checks the memory we charge against the job's own counters, an independent computation.
 #[test]
 fn charged_memory_matches_the_jobs_own_counters() {
-    let Some(runs) = common::shared("runs/hadoop-2.7.3") else { return };
+    let Some(runs) = elephant_testing::shared("runs/hadoop-2.7.3") else { return };
     let mut compared = 0;
-    for path in common::files_below(&runs) {
+    for path in elephant_testing::files_below(&runs) {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let counted: Vec<u64> = ["MB_MILLIS_MAPS", "MB_MILLIS_REDUCES"]
             .iter()
@@ -161,9 +160,9 @@ fn job_counter(history: &str, name: &str) -> Option<u64> {
 
 #[test]
 fn corpus_run_completes() {
-    let Some(corpus) = common::shared("corpus") else { return };
+    let Some(corpus) = elephant_testing::shared("corpus") else { return };
     let report = report(&corpus);
-    let jhist = common::listed(&corpus, "mr-jhist").len() as u64;
+    let jhist = elephant_testing::listed(&corpus, "mr-jhist").len() as u64;
     assert!(report.summary.applications >= jhist);
     let seen: BTreeSet<&str> = report.applications.iter().map(|app| app.engine.name()).collect();
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["mapreduce", "spark"]);

@@ -16,8 +16,6 @@
 mod allocator;
 mod check;
 mod cli;
-#[path = "../common/mod.rs"]
-mod common;
 mod corpus;
 mod damage;
 mod fixtures;

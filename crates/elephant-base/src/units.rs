@@ -25,9 +25,9 @@ use crate::state::state;
 
 pub use digits::three_digits;
 pub use digits::{three_digits_grouped, two_digits_at_least, with_thousands};
-pub use held::{CoreMillis, MbMillis};
 pub use held::show_gb_hours;
 pub use held::show_hours;
+pub use held::{CoreMillis, MbMillis};
 
 /// A time span in milliseconds. Never negative: if the end is before the start, the span is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

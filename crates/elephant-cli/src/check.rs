@@ -14,18 +14,18 @@ use super::input_args::InputArgs;
 use super::output::{Output, OutputError};
 use super::part_args::{PartArgs, write_part};
 use super::path_args::PathArgs;
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
 use elephant_engine::baseline::{Baseline, Tolerance, compare, update};
 use elephant_engine::engine::{self, Filter, Options, Progress};
-use elephant_rule::params::quantity::{Duration, Quantity};
-use elephant_report::{counted, missing_jobs, unjudged_summary};
 use elephant_engine::results::{Comparison, Floors, Metric, SuppressionUse};
+use elephant_report::{counted, missing_jobs, unjudged_summary};
+use elephant_rule::params::quantity::{Duration, Quantity};
 use elephant_ruleset::RuleSet;
 use elephant_ruleset::settings::GateParams;
-use elephant_base::severity::Severity;
 #[cfg(feature = "store")]
 use elephant_store::{Place, Store};
 use elephant_verdict::troubles::Basis;
-use elephant_base::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\
 A job is identified by its engine and its name without dates, times, ids and counters, so a new run is compared with \

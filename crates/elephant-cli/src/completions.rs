@@ -9,12 +9,12 @@ use clap_complete::Shell;
 
 use super::output::Output;
 use super::{Cli, Exit};
-use elephant_model::diagnosis::FailureKind;
 use elephant_engine::nodes::conditions;
 use elephant_engine::results::Metric;
+use elephant_lab::cluster::detectors;
+use elephant_model::diagnosis::FailureKind;
 use elephant_ruleset::custom::reference::{Line, sections};
 use elephant_ruleset::{PRESETS, settings};
-use elephant_lab::cluster::detectors;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

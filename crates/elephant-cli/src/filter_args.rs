@@ -4,10 +4,10 @@ use chrono::{NaiveDate, NaiveTime};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::output;
+use elephant_base::units::Timestamp;
 use elephant_engine::engine::Filter;
 use elephant_model::model::Engine;
 use elephant_ruleset::{Pattern, RuleError, RuleSet};
-use elephant_base::units::Timestamp;
 
 /// The heading of these options in the help.
 pub(super) const HEADING: &str = "Filters";

@@ -13,12 +13,12 @@ use super::filter_args::OnlyRules;
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::{Exit, Level};
+use elephant_base::severity::Severity;
 use elephant_engine::engine::{Options, PartKind, Sort};
-use elephant_report::{Format, PieceFormat, TextOptions, write};
 use elephant_engine::results::Report;
+use elephant_report::{Format, PieceFormat, TextOptions, write};
 use elephant_ruleset::{RuleError, RuleFile, RuleInfo, RuleSet};
 use elephant_verdict::savings::Prices;
-use elephant_base::severity::Severity;
 
 /// The files of rules.
 #[derive(Debug, Args)]

@@ -11,8 +11,8 @@ use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
 use elephant_engine::engine::{DUPLICATE, Progress};
-use elephant_parse::Level as ProblemLevel;
 use elephant_engine::results::{SourceProblem, Summary, SuppressionUse};
+use elephant_parse::Level as ProblemLevel;
 
 /// Options of commands that read histories.
 #[derive(Debug, Args)]

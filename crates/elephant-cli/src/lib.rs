@@ -38,9 +38,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use elephant_base::severity::Severity;
 use elephant_ruleset::RuleError;
 use elephant_verdict::savings::PriceError;
-use elephant_base::severity::Severity;
 
 const EXAMPLES: &str = "\
 Examples:

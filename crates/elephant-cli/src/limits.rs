@@ -3,8 +3,8 @@
 use clap::Args;
 
 use elephant_base::limits::Limits;
-use elephant_rule::params::quantity::{Duration, Quantity, Size};
 use elephant_base::units::{Bytes, Millis};
+use elephant_rule::params::quantity::{Duration, Quantity, Size};
 
 const HEADING: &str = "Limits for each history (the word none removes a limit)";
 

@@ -19,11 +19,11 @@ use elephant_engine::engine::{PartKind, Progress};
 use elephant_engine::nodes::conditions::{Condition, Conditions};
 use elephant_engine::nodes::settings::{Indicator, IntervalKind, Settings};
 use elephant_engine::nodes::{self, NodeTypes};
+use elephant_engine::results::SourceProblem;
 use elephant_report::TextOptions;
 #[cfg(feature = "html")]
 use elephant_report::nodes::write_html;
 use elephant_report::nodes::{write_csv, write_exclude_list, write_json, write_text};
-use elephant_engine::results::SourceProblem;
 use elephant_ruleset::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\

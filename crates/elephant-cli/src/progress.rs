@@ -8,8 +8,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{interrupt, locale, logging};
-use elephant_engine::engine::{Progress, SoFar};
 use elephant_base::units::Bytes;
+use elephant_engine::engine::{Progress, SoFar};
 
 /// Shorter runs show no bar.
 const DELAY: Duration = Duration::from_millis(500);

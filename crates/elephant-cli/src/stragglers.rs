@@ -16,20 +16,20 @@ use super::part_args::{PartArgs, hash_of_files, write_part};
 use super::path_args::{Inputs, PathArgs};
 use super::trace_arg::TraceArg;
 use super::view_args::{StragglerOrder, SummaryArg};
-use elephant_engine::engine::{PartKind, Progress};
 use elephant_analysis::node_metrics::{self, NodeMetrics, UtcOffset};
-use elephant_rule::params::quantity::{Duration, Quantity};
+use elephant_analysis::stragglers::executions::Basis;
+use elephant_base::units::Millis;
+use elephant_engine::engine::{PartKind, Progress};
+use elephant_engine::results::SourceProblem;
+use elephant_engine::survey::{
+    self, DetectorOptions, Learnt, LearntError, Method, Pool, Settings, StragglerReport, UsualRule,
+};
 use elephant_parse::{Level as ProblemLevel, Problem};
 use elephant_report::TextOptions;
 #[cfg(feature = "html")]
 use elephant_report::stragglers::write_html;
 use elephant_report::stragglers::{Shown, Table, write_csv, write_json, write_text};
-use elephant_engine::results::SourceProblem;
-use elephant_analysis::stragglers::executions::Basis;
-use elephant_engine::survey::{
-    self, DetectorOptions, Learnt, LearntError, Method, Pool, Settings, StragglerReport, UsualRule,
-};
-use elephant_base::units::Millis;
+use elephant_rule::params::quantity::{Duration, Quantity};
 
 pub(super) const EXAMPLES: &str = "\
 Each task is compared with its group: the map tasks or the reduce tasks of a job, or one stage attempt. Every \

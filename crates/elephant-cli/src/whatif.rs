@@ -12,12 +12,12 @@ use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
 use super::path_args::PathArgs;
 use super::view_args::{ReplayOrder, SummaryArg};
-use elephant_rule::params::quantity::{Quantity, Size};
 use elephant_analysis::replay::MAX_TASKS;
-use elephant_report::TextOptions;
-use elephant_report::whatif::{WhatIfFormat, write};
 use elephant_base::units::Bytes;
 use elephant_engine::whatif::{self, Change, Settings, Trouble};
+use elephant_report::TextOptions;
+use elephant_report::whatif::{WhatIfFormat, write};
+use elephant_rule::params::quantity::{Quantity, Size};
 
 pub(super) const EXAMPLES: &str = "\
 The recorded tasks are scheduled again with the change. A replay without any change shows the error of the model for \

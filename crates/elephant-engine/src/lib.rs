@@ -3,6 +3,7 @@
 pub mod baseline;
 pub mod diff;
 pub mod engine;
+pub mod fingerprint;
 pub mod nodes;
 pub mod results;
 pub mod survey;

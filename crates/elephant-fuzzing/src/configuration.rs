@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use elephant_analysis::node_metrics::{self, NodeMetric};
+use elephant_base::units::Timestamp;
 use elephant_engine::baseline::Tolerance;
 use elephant_engine::baseline::{Baseline, compare};
 use elephant_engine::diff::{self, Side};
-use elephant_analysis::node_metrics::{self, NodeMetric};
-use elephant_rule::params::yaml;
 use elephant_report::{DiffFormat, TextOptions, write_diff};
+use elephant_rule::params::yaml;
 use elephant_ruleset::{Importance, RuleFile, RuleSet, import};
-use elephant_base::units::Timestamp;
 
 use super::same::assert_same;
 use super::samples;

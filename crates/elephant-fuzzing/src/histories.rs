@@ -4,11 +4,11 @@
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, Write};
 
+use elephant_base::limits::Limits;
 use elephant_input::budget::Budget;
 use elephant_input::codec::{self, Codec};
 use elephant_input::kind;
 use elephant_input::window::ByteWindow;
-use elephant_base::limits::Limits;
 use elephant_model::model::Application;
 use elephant_parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_parse::{Parsed, jhist};
@@ -70,7 +70,8 @@ pub fn kind(bytes: &[u8]) {
     }
     let mut decoded = codec::decode(Box::new(Cursor::new(bytes.to_vec())));
     let mut dripped = codec::decode(Box::new(Drip::new(bytes)));
-    let kinds = [kind::of(&mut decoded, elephant_parse::identify), kind::of(&mut dripped, elephant_parse::identify)];
+    let kinds =
+        [kind::of(&mut decoded, elephant_parse::identify), kind::of(&mut dripped, elephant_parse::identify)];
     // The bytes that a library decodes before damage depend on the portions.
     let is_damaged = decoded.codec() != Codec::Plain && drain(decoded, 1 << 16).error.is_some();
     assert!(kinds[0] == kinds[1] || is_damaged, "depends on the portions read: {kinds:?}");

@@ -3,22 +3,22 @@
 use std::io::{Cursor, Read};
 use std::sync::OnceLock;
 
+use elephant_base::severity::Severity;
 use elephant_engine::diff::Side;
 use elephant_engine::engine::{Options, analyze};
+use elephant_engine::results::Report;
 use elephant_input::codec;
 use elephant_input::kind::SourceKind;
 use elephant_input::window::ByteWindow;
 use elephant_model::model::Application;
 use elephant_parse::jhist;
 use elephant_parse::spark::{self, Completeness, Feed, Log, Names};
-use elephant_engine::results::Report;
 use elephant_ruleset::RuleSet;
-use elephant_base::severity::Severity;
 
 const MAPREDUCE: &[u8] =
-    include_bytes!("../../testdata/heuristics/mapper-memory/job_1500000000000_0904-critical.jhist.gz");
+    include_bytes!("../../../testdata/heuristics/mapper-memory/job_1500000000000_0904-critical.jhist.gz");
 const SPARK: &[u8] = include_bytes!(
-    "../../testdata/heuristics/spark-stage-metrics/application_1700000000000_0104-run-time-critical.gz"
+    "../../../testdata/heuristics/spark-stage-metrics/application_1700000000000_0104-run-time-critical.gz"
 );
 
 /// The built-in rules.

@@ -14,13 +14,13 @@ pub mod spark;
 pub mod split;
 pub mod wording;
 
-use elephant_rule::finding::{
-    Advice, ChartLimit, ComparedWith, Container, KeyMeasure, RuleFacts, TroubleKind, Verdict, Worse,
-};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{
+    Advice, ChartLimit, ComparedWith, Container, KeyMeasure, RuleFacts, TroubleKind, Verdict, Worse,
+};
 use elephant_rule::params::layers::{Layers, Parameter};
 use elephant_rule::params::{Key, Params};
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use elephant_model::diagnosis::{FailureKind, Standing, classify};
-use elephant_rule::finding::Failure;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
 use elephant_model::model::{Application, Symbol};
+use elephant_rule::finding::Failure;
 
 /// The number of distinct messages of an application that are classified. In a large log, every attempt may have its own.
 const MAX_CLASSIFIED: usize = 2000;

@@ -4,16 +4,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Remedy;
 use super::any::{Causes, grounds};
-use elephant_rule::finding::Container;
 use elephant_analysis::metrics::Metrics;
-use elephant_model::model::Application;
-use elephant_model::model::table::TimePoint;
 use elephant_analysis::replay::spark::{Recorded, RecordedOnce};
 use elephant_analysis::stragglers::cause::Grounds;
 use elephant_analysis::stragglers::executions::Basis;
 use elephant_analysis::stragglers::group::{GroupStragglers, covered};
 use elephant_analysis::stragglers::labels::Labelling;
 use elephant_base::units::Millis;
+use elephant_model::model::Application;
+use elephant_model::model::table::TimePoint;
+use elephant_rule::finding::Container;
 
 /// The advice of the rule that sizes a container, by container.
 type Remedies<'a> = dyn Fn(Container) -> Option<Remedy> + Sync + 'a;

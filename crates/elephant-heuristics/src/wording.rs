@@ -1,10 +1,10 @@
 //! Phrases that rules share.
 
-use elephant_rule::finding::{self, Measured, SettingChange};
-use elephant_model::model::Application;
-use elephant_model::model::conf::ConfKey;
 use elephant_base::severity::Severity;
 use elephant_base::units::with_thousands;
+use elephant_model::model::Application;
+use elephant_model::model::conf::ConfKey;
+use elephant_rule::finding::{self, Measured, SettingChange};
 
 pub(super) use elephant_rule::finding::percent;
 

@@ -10,8 +10,7 @@ use super::part::Part;
 use super::storage::LeftOut;
 
 pub use super::source::Source;
-#[cfg(test)]
-pub(crate) use super::source::SourcePath;
+pub use super::source::SourcePath;
 use elephant_base::state::state;
 
 /// The files found, each list in a total order that does not depend on the file system.

@@ -8,7 +8,7 @@ use super::error::InputError;
 use super::kind::{self, Identify, SourceKind, Verification};
 use super::log_name;
 use super::part::Part;
-pub(crate) use super::source_path::SourcePath;
+pub use super::source_path::SourcePath;
 use elephant_base::units::Millis;
 
 /// One event log or job history: a file, a stream, or several files that form one log.

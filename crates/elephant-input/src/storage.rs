@@ -32,13 +32,13 @@ pub use watched::BrokenOff;
 
 /// Facts about an object that are known without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stat {
+pub struct Stat {
     /// Its length in bytes; `None` if it is known only once the object was read.
-    pub(crate) size: Option<u64>,
+    pub size: Option<u64>,
     /// When it was last changed.
-    pub(crate) modified: Option<Timestamp>,
+    pub modified: Option<Timestamp>,
     /// The version tag of its content, if the storage has one.
-    pub(crate) etag: Option<String>,
+    pub etag: Option<String>,
 }
 
 /// Facts about an application that are known before its history is read. `None` means unknown.
@@ -58,9 +58,9 @@ pub trait Wanted: fmt::Debug + Sync {
 
 /// The objects to list.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Listing<'a> {
+pub struct Listing<'a> {
     /// An address; all objects below it are listed.
-    pub(crate) folder: &'a Path,
+    pub folder: &'a Path,
     /// Which applications are read; `None` for all.
     pub(crate) wanted: Option<&'a dyn Wanted>,
     /// Counts the objects that are not listed.
@@ -85,7 +85,7 @@ impl std::ops::AddAssign for LeftOut {
 }
 
 /// A storage. All calls block; they come from several threads.
-pub(crate) trait Storage: fmt::Debug + Send + Sync {
+pub trait Storage: fmt::Debug + Send + Sync {
     /// The scheme of its addresses, in lower case.
     fn scheme(&self) -> &'static str;
 
@@ -146,8 +146,7 @@ impl Storages {
     }
 
     /// Only `storage`.
-    #[cfg(test)]
-    pub(crate) fn only(storage: Arc<dyn Storage>) -> Self {
+    pub fn only(storage: Arc<dyn Storage>) -> Self {
         Self(vec![storage])
     }
 

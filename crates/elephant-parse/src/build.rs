@@ -24,9 +24,9 @@ use super::reading::{Moments, set_text};
 use super::rows::{ByAttempt, ByTask};
 use super::{OtherCounters, ToldByName};
 use elephant_base::limits::{self, Held, Limits, Remainder};
+use elephant_base::units::Timestamp;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 use elephant_model::model::{Announced, Application, Engine, Interner, Status, Symbol};
-use elephant_base::units::Timestamp;
 
 /// Synthetic histories count time from 0. A time before this is synthetic: Hadoop did not exist yet.
 const SYNTHETIC_BEFORE: Timestamp = Timestamp::from_millis(100_000_000_000);

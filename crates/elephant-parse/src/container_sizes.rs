@@ -2,9 +2,9 @@
 //! counters charge for them.
 
 use super::problem::Problems;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_base::units::Bytes;
 
 /// No container has more memory.
 const LARGEST: Bytes = Bytes::from_mib(4 << 20);

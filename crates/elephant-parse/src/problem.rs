@@ -118,12 +118,7 @@ impl Problems {
     }
 
     /// Adds a warning.
-    pub fn warn(
-        &mut self,
-        code: &'static str,
-        position: Option<Position>,
-        message: impl FnOnce() -> String,
-    ) {
+    pub fn warn(&mut self, code: &'static str, position: Option<Position>, message: impl FnOnce() -> String) {
         self.add(Level::Warning, code, position, message);
     }
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::ids::{IdSpace, TaskId};
-use elephant_model::model::table::{Locality, TaskKind};
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::table::{Locality, TaskKind};
 
 /// Longer texts are truncated: they are only shown to people, and a hostile history may repeat them.
 pub(super) const MAX_TEXT_LEN: usize = 8 << 10;

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 
 use super::reading::Moments;
-use elephant_input::job_id::job_id_in;
 use elephant_base::units::Timestamp;
+use elephant_input::job_id::job_id_in;
 
 /// The job that a file is named after, and its times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

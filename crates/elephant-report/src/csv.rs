@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use super::cells::{number, quoted};
 use super::json::{advice, evidence, thresholds};
-use elephant_engine::engine::Pieces;
-use elephant_rule::finding::{Finding, Suppressed};
-use elephant_engine::results::{ApplicationReport, Report};
 use elephant_base::units::{MbMillis, Millis, Timestamp};
+use elephant_engine::engine::Pieces;
+use elephant_engine::results::{ApplicationReport, Report};
+use elephant_rule::finding::{Finding, Suppressed};
 
 /// Scripts rely on these names and on their order, so add new columns at the end.
 const HEADER: [&str; 28] = [

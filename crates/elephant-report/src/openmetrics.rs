@@ -10,11 +10,11 @@ use twox_hash::XxHash3_128;
 
 use super::parts::{Parts, Reader};
 use super::wrap::{clean, fit};
-use elephant_engine::engine::Pieces;
-use elephant_rule::finding::Finding;
-use elephant_engine::results::{ApplicationReport, Report};
 use elephant_base::severity::Severity;
 use elephant_base::units::{MbMillis, Millis};
+use elephant_engine::engine::Pieces;
+use elephant_engine::results::{ApplicationReport, Report};
+use elephant_rule::finding::Finding;
 
 /// Maximum columns of a label's value, because names may have any length.
 const LABEL_WIDTH: usize = 200;

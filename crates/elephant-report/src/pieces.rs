@@ -65,8 +65,8 @@ impl<'a> PieceFormat<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_engine::engine::{Options, Progress, analyze, analyze_in_pieces};
     use crate::write;
+    use elephant_engine::engine::{Options, Progress, analyze, analyze_in_pieces};
     use elephant_ruleset::RuleSet;
     use elephant_verdict::troubles::Basis;
 

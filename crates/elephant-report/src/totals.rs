@@ -5,9 +5,9 @@
 //! with both kinds.
 
 use super::words::{LEAST_MS, millis, named_parts, saved_briefly, saved_parts, taken};
+use elephant_base::units::{MbMillis, show_gb_hours, three_digits, three_digits_grouped};
 use elephant_engine::results::{ApplicationReport, Report, Totals};
 use elephant_verdict::savings::{Amounts, ApplicationSavings, Range, Sums};
-use elephant_base::units::{MbMillis, show_gb_hours, three_digits, three_digits_grouped};
 
 /// Smaller parts of a sum, as a share, are not named.
 const NAMED: f64 = 0.005;
@@ -154,8 +154,8 @@ fn memory(savings: &Sums, used: MbMillis) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_verdict::savings::{SavingStatus, TroubleSavings};
     use elephant_base::units::{Bytes, Millis};
+    use elephant_verdict::savings::{SavingStatus, TroubleSavings};
 
     fn saving(gb_hours: f64, by_size: bool) -> TroubleSavings {
         let gb_hours = Some(Range::between(gb_hours, gb_hours));

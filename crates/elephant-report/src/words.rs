@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 
-use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use crate::wrap::clean;
+use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
 use elephant_engine::results::{ApplicationReport, Summary};
+use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_verdict::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use elephant_verdict::troubles::Trouble;
-use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {

@@ -30,19 +30,19 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
-use elephant_model::model::spark::StageAttempt;
 use elephant_base::severity::Severity;
 use elephant_base::state::state;
 use elephant_base::units::{Bytes, BytesPerSecond, Millis, three_digits};
+use elephant_model::model::spark::StageAttempt;
 
-pub use elephant_model::model::Subject;
 pub use advice::drop_repeated;
 pub use advice::{Advice, SettingChange};
+pub use elephant_model::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub use failure::Failure;
 pub use judging::and_more;
-pub use template::Word;
 pub use template::Phrase;
+pub use template::Word;
 pub use template::{multiple, percent};
 pub use trouble::TroubleKind;
 

@@ -3,16 +3,18 @@
 use std::sync::{Arc, OnceLock};
 
 use super::custom::CustomRule;
-use elephant_rule::finding::{Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict};
-use elephant_heuristics::{Check, NOT_MEASURED, Remedy, Shared};
 use elephant_analysis::metrics::Metrics;
+use elephant_base::severity::Severity;
+use elephant_heuristics::{Check, NOT_MEASURED, Remedy, Shared};
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::{
+    Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict,
+};
 use elephant_rule::params::ParamValue;
 use elephant_rule::params::layers::{Parameter, Setting};
-use elephant_base::severity::Severity;
 
 /// A rule in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +113,7 @@ impl ActiveRule {
 
     /// The verdict of the rule on `app`; `shared` holds values that rules have in common.
     #[must_use]
-    pub(crate) fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
+    pub fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
         match &self.check {
             RuleCheck::Native(check) => check.check_among(app, shared).named(),
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),

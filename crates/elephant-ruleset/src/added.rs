@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::active::{ActiveRule, RuleCheck, RuleInfo};
 use super::{RuleError, known_ids};
-use elephant_rule::finding::RuleFacts;
 use elephant_heuristics::Check;
+use elephant_rule::finding::RuleFacts;
 use elephant_rule::params::layers::Layers;
 
 /// A rule written in Rust, for [`RuleSet::with_rules`](super::RuleSet::with_rules).
@@ -82,10 +82,10 @@ fn is_kebab_case(id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
-    use elephant_model::model::{Application, Engine};
     use crate::{PRESETS, RuleFile, RuleSet};
     use elephant_base::severity::Severity;
+    use elephant_model::model::{Application, Engine};
+    use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
 
     struct Always(Severity);
 

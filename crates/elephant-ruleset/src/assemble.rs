@@ -8,8 +8,8 @@ use super::custom;
 use super::document::{Content, Document};
 use super::index::{Index, Indexed};
 use super::{RuleFile, settings};
-use elephant_rule::finding::Provenance;
 use elephant_heuristics::Loaded;
+use elephant_rule::finding::Provenance;
 use elephant_rule::params::Problems;
 use elephant_rule::params::layers::{Layer, Layers};
 

@@ -3,8 +3,8 @@
 use super::assemble::layers_of;
 use super::index::Indexed;
 use super::settings::{self, GateParams, NodeParams, OrderParams};
-use elephant_rule::finding::Provenance;
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
+use elephant_rule::finding::Provenance;
 use elephant_rule::params::layers::{Layers, Parameter};
 use elephant_rule::params::{Params, Problems};
 

@@ -41,13 +41,13 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use file::{find_all_files, find_files};
 pub use active::ActiveRule;
 pub use active::RuleCheck;
 pub use active::{Evaluation, RuleInfo};
 pub use added::AddedRule;
 pub use document::Document;
 pub use document::Target;
+pub use file::{find_all_files, find_files};
 pub use import::{Imported, Note, XmlError, import};
 pub use scope::Aspect;
 pub use scope::Specificity;
@@ -61,10 +61,22 @@ pub use elephant_rule::params::{Importance, RuleFile, RuleProblem};
 /// Rule files that ship with the program: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
     ("dr-elephant", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant.yaml"))),
-    ("dr-elephant-0.4", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-0.4.yaml"))),
-    ("dr-elephant-2.0", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-2.0.yaml"))),
-    ("dr-elephant-shs", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-shs.yaml"))),
-    ("dr-elephant-tuning", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-tuning.yaml"))),
+    (
+        "dr-elephant-0.4",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-0.4.yaml")),
+    ),
+    (
+        "dr-elephant-2.0",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-2.0.yaml")),
+    ),
+    (
+        "dr-elephant-shs",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-shs.yaml")),
+    ),
+    (
+        "dr-elephant-tuning",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-tuning.yaml")),
+    ),
 ];
 
 /// Errors that prevent the use of rules.

@@ -6,9 +6,9 @@ use super::custom;
 use super::document::ORIGIN;
 use super::scope::Aspect;
 use super::settings;
+use elephant_base::severity::Severity;
 use elephant_rule::finding::Provenance;
 use elephant_rule::params::Key;
-use elephant_base::severity::Severity;
 
 /// The schema of one document in a rule file, as JSON text.
 #[must_use]

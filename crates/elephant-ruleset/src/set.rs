@@ -18,15 +18,15 @@ use super::known::KnownIds;
 use super::settings::{GateParams, NodeParams, OrderParams};
 use super::suppression::{Suppression, check_rules};
 use super::{RuleError, RuleFile, custom, known_ids, settings};
-use elephant_rule::finding::{Name, Suppressed};
-use elephant_heuristics::Shared;
 use elephant_analysis::metrics::{MetricParams, Metrics, SparkMetricParams};
+use elephant_analysis::replay::spark::RecordedOnce;
+use elephant_base::severity::Severity;
+use elephant_heuristics::Shared;
 use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::{Name, Suppressed};
 use elephant_rule::params::layers::Parameter;
 use elephant_rule::params::words::did_you_mean;
 use elephant_rule::params::{Importance, Problems, RuleProblem};
-use elephant_analysis::replay::spark::RecordedOnce;
-use elephant_base::severity::Severity;
 
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,9 @@
 //! and which nodes are called slow. They are the same for all applications.
 
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
+use elephant_base::severity::Severity;
 use elephant_rule::params::quantity::{Count, Duration, MemoryTime, Quantity, Ratio};
 use elephant_rule::params::{Key, Params, choice, rule_params};
-use elephant_base::severity::Severity;
 
 choice! {
     /// The order of reports.
@@ -147,7 +147,7 @@ mod tests {
         };
         assert_eq!(order(&[]), (OrderBy::Saving, Severity::Moderate));
         for preset in ["dr-elephant", "dr-elephant-0.4"] {
-            let files = find_files(Path::new(preset)).unwrap();
+            let files = crate::find_files(Path::new(preset)).unwrap();
             assert_eq!(order(&files), (OrderBy::Severity, Severity::Critical), "{preset}");
         }
         let built_in = RuleSet::built_in().unwrap();

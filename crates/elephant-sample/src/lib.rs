@@ -13,16 +13,16 @@
 pub mod judge;
 
 use elephant_analysis::metrics::SparkMetricParams;
+use elephant_base::severity::Severity;
+use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Property;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, ExecutorMetric, Spark, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
-use elephant_ruleset::{RuleFile, RuleSet};
-use elephant_base::severity::Severity;
-use elephant_base::units::Timestamp;
 use elephant_rule::finding::Finding;
 use elephant_ruleset::Evaluation;
+use elephant_ruleset::{RuleFile, RuleSet};
 
 /// A Spark application with settings and no other data.
 pub fn app(settings: &[(&str, &str)]) -> Application {
@@ -151,7 +151,11 @@ pub fn count(app: &mut Application, counter: Counter, value: i64) {
 /// The evaluation of one rule, with or without the preset `dr-elephant`.
 pub fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
     let name = std::path::Path::new("dr-elephant");
-    evaluate_by(app, rule, &if dr_elephant { elephant_ruleset::find_files(name).unwrap() } else { Vec::new() })
+    evaluate_by(
+        app,
+        rule,
+        &if dr_elephant { elephant_ruleset::find_files(name).unwrap() } else { Vec::new() },
+    )
 }
 
 /// The evaluation of one rule with parameters from YAML.

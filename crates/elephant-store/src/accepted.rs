@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::database::{Row, Value, values};
 use super::writer::TOOL;
 use super::{Store, StoreError, gb_hours};
-use elephant_engine::baseline::{Baseline, Job, Run, identity_of, rounded};
-use elephant_rule::finding::Worse;
-use elephant_verdict::fingerprint::{Fingerprint, JobKey};
-use elephant_engine::results::{Accepted, ApplicationReport, Report};
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
+use elephant_engine::baseline::{Baseline, Job, Run, identity_of, rounded};
+use elephant_engine::fingerprint::{Fingerprint, JobKey};
+use elephant_engine::results::{Accepted, ApplicationReport, Report};
+use elephant_rule::finding::Worse;
 
 /// The accepted state of the jobs of a report.
 #[derive(Debug)]

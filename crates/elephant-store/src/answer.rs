@@ -2,8 +2,8 @@
 
 use super::selection::Selection;
 use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
-use elephant_engine::engine::{Filter, Sort};
 use elephant_base::units::Timestamp;
+use elephant_engine::engine::{Filter, Sort};
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -179,12 +179,12 @@ fn micros(money: f64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use elephant_engine::engine::Filter;
-    use elephant_model::model::{Engine, Status};
-    use elephant_engine::results::ApplicationReport;
     use crate::testing::{self, with_prices};
     use crate::{Grouping, Question, View};
     use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis};
+    use elephant_engine::engine::Filter;
+    use elephant_engine::results::ApplicationReport;
+    use elephant_model::model::{Engine, Status};
 
     /// An application that held two cores and 10 GiB for an hour.
     fn app(id: &str) -> ApplicationReport {
@@ -234,31 +234,37 @@ mod tests {
             Grouping::Trouble,
             Grouping::Rule,
         ];
-        with_prices(&apps, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/prices.yaml")), |store| {
-            for (grouping, engine) in
-                groupings.iter().flat_map(|one| [(one, None), (one, Some(Engine::Spark))])
-            {
-                let costs = |filter: &Filter| {
-                    let answer = testing::answer(store, &Question::Groups(*grouping), filter, 99).unwrap();
-                    let View::Groups(_, grouped) = answer.view else { panic!() };
-                    let micros = |cost: Option<f64>| cost.map(super::micros);
-                    let groups = grouped.groups.into_iter();
-                    groups.map(|it| (it.key, micros(it.cost), it.unpriced)).collect::<Vec<_>>()
-                };
-                let kept = Filter { engine, ..Filter::default() };
-                let of_each = Filter { ids: vec!["*".parse().unwrap()], ..kept.clone() };
-                let (kept, of_each) = (costs(&kept), costs(&of_each));
-                assert_eq!(kept.len(), of_each.len());
-                for ((key, kept, unpriced), (other, each, unpriced_each)) in kept.into_iter().zip(of_each) {
-                    assert_eq!((&key, unpriced), (&other, unpriced_each), "{grouping:?}");
-                    // Each sum is rounded.
-                    let near = kept.zip(each).is_none_or(|(kept, each)| (kept - each).abs() < 50);
-                    assert!(
-                        kept.is_some() == each.is_some() && near,
-                        "{grouping:?} {key:?} {kept:?} {each:?}"
-                    );
+        with_prices(
+            &apps,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/prices.yaml")),
+            |store| {
+                for (grouping, engine) in
+                    groupings.iter().flat_map(|one| [(one, None), (one, Some(Engine::Spark))])
+                {
+                    let costs = |filter: &Filter| {
+                        let answer =
+                            testing::answer(store, &Question::Groups(*grouping), filter, 99).unwrap();
+                        let View::Groups(_, grouped) = answer.view else { panic!() };
+                        let micros = |cost: Option<f64>| cost.map(super::micros);
+                        let groups = grouped.groups.into_iter();
+                        groups.map(|it| (it.key, micros(it.cost), it.unpriced)).collect::<Vec<_>>()
+                    };
+                    let kept = Filter { engine, ..Filter::default() };
+                    let of_each = Filter { ids: vec!["*".parse().unwrap()], ..kept.clone() };
+                    let (kept, of_each) = (costs(&kept), costs(&of_each));
+                    assert_eq!(kept.len(), of_each.len());
+                    for ((key, kept, unpriced), (other, each, unpriced_each)) in kept.into_iter().zip(of_each)
+                    {
+                        assert_eq!((&key, unpriced), (&other, unpriced_each), "{grouping:?}");
+                        // Each sum is rounded.
+                        let near = kept.zip(each).is_none_or(|(kept, each)| (kept - each).abs() < 50);
+                        assert!(
+                            kept.is_some() == each.is_some() && near,
+                            "{grouping:?} {key:?} {kept:?} {each:?}"
+                        );
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 }

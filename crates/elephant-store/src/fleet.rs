@@ -261,11 +261,11 @@ impl Recommended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_engine::engine::Filter;
-    use elephant_engine::results::ApplicationReport;
     use crate::testing::{self, with_stores};
     use crate::{Answer, Question, View};
     use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
+    use elephant_engine::engine::Filter;
+    use elephant_engine::results::ApplicationReport;
 
     const DAY: i64 = 86_400_000;
 

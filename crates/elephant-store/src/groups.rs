@@ -6,9 +6,9 @@ use super::database::Row;
 use super::day::name_of;
 use super::selection::{Days, Selection};
 use super::{Store, StoreError};
-use elephant_engine::engine::Sort;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::engine::Sort;
 
 /// What applications are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,16 +10,16 @@ use super::place::ENDINGS;
 use super::together::Together;
 use super::writer::{Runs, Sources, Stored, TOOL, Writer};
 use super::{Store, StoreError, listing};
+use elephant_base::limits::Limits;
+use elephant_base::units::Timestamp;
 use elephant_engine::engine::Keeper;
+use elephant_engine::nodes::work_by_node;
+use elephant_engine::results::{ApplicationReport, Report, SourceProblem, Summary};
 use elephant_input::discover::{self, FileState, Listed};
 use elephant_input::named::Named;
 use elephant_input::storage::{BrokenOff, Storages};
 use elephant_input::unit::Unit;
-use elephant_base::limits::Limits;
-use elephant_engine::nodes::work_by_node;
 use elephant_parse::Level;
-use elephant_engine::results::{ApplicationReport, Report, SourceProblem, Summary};
-use elephant_base::units::Timestamp;
 
 /// Many files are read in at most this many turns, because each turn lists the folders again.
 const MAX_TURNS: usize = 10;
@@ -227,10 +227,10 @@ fn watched(named: Named<'_>, limits: &Limits) -> (Storages, BrokenOff) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_engine::engine::{self, Options, Progress};
-    use elephant_testing::make::{Zip, gzip, spark_end, spark_start, stage};
-    use elephant_ruleset::RuleSet;
     use crate::testing::{databases, ingest_by};
+    use elephant_engine::engine::{self, Options, Progress};
+    use elephant_ruleset::RuleSet;
+    use elephant_testing::make::{Zip, gzip, spark_end, spark_start, stage};
     use elephant_verdict::troubles::Basis;
 
     /// The log of an application.

@@ -37,8 +37,8 @@ use thiserror::Error;
 
 use database::{Database, values};
 
-use elephant_verdict::savings::Prices;
 use elephant_base::units::Timestamp;
+use elephant_verdict::savings::Prices;
 
 pub use accepted::Lack;
 pub use answer::Answer;
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Writes made-up applications, `a_commit` of them in one transaction, for measurements.
-    pub(crate) fn fill(
+    pub fn fill(
         &self,
         mut applications: impl Iterator<Item = elephant_engine::results::ApplicationReport>,
         a_commit: usize,

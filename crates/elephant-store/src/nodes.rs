@@ -3,10 +3,10 @@
 use super::database::{Row, Value};
 use super::selection::Selection;
 use super::{Store, StoreError};
-use elephant_engine::nodes::levels::{Interval, levels};
-use elephant_engine::nodes::{Settings, mean_and_deviation};
 use elephant_base::stats::student;
 use elephant_base::units::Millis;
+use elephant_engine::nodes::levels::{Interval, levels};
+use elephant_engine::nodes::{Settings, mean_and_deviation};
 
 /// The sums of one node.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,10 +153,10 @@ fn rank(nodes: &mut [NodeSums], settings: &Settings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_engine::engine::Filter;
-    use elephant_engine::results::{ApplicationReport, NodeWork};
     use crate::testing::with_stores;
     use elephant_base::units::Timestamp;
+    use elephant_engine::engine::Filter;
+    use elephant_engine::results::{ApplicationReport, NodeWork};
 
     const HOUR: i64 = 3_600_000;
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use elephant_engine::engine::{DUPLICATE, SUPERSEDED};
 use elephant_base::limits;
-use elephant_parse::Level;
+use elephant_engine::engine::{DUPLICATE, SUPERSEDED};
 use elephant_engine::results::SourceProblem;
+use elephant_parse::Level;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -106,8 +106,7 @@ impl Periods {
     }
 
     /// Days with these names.
-    #[cfg(test)]
-    pub(crate) fn of_days(names: &[&str]) -> Self {
+    pub fn of_days(names: &[&str]) -> Self {
         Self {
             length: Length::Day,
             names: names.iter().map(|&name| name.to_owned()).collect(),
@@ -294,7 +293,8 @@ mod tests {
         };
         let apps: Vec<_> = (20_000..20_030).chain([47_000]).map(app).collect();
         crate::testing::with_stores(&apps, |store| {
-            let all = Selection::of(&store.database, &elephant_engine::engine::Filter::default(), &[]).unwrap();
+            let all =
+                Selection::of(&store.database, &elephant_engine::engine::Filter::default(), &[]).unwrap();
             let periods = store.periods(&all).unwrap().unwrap();
             assert_eq!((periods.names.len(), periods.unit(), periods.is_cut), (30, "day", true));
         });

@@ -81,12 +81,12 @@ fn costs(found: &Found, prices: &Prices, app: &Application) -> Option<(f64, f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_engine::engine::Filter;
-    use elephant_model::model::{Engine, Status};
-    use elephant_engine::results::ApplicationReport;
     use crate::testing::{self, with_prices, with_stores};
     use crate::{Fleet, Question, View};
     use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
+    use elephant_engine::engine::Filter;
+    use elephant_engine::results::ApplicationReport;
+    use elephant_model::model::{Engine, Status};
 
     const PRICES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/prices.yaml"));
     const DAY: i64 = 86_400_000;

@@ -14,8 +14,8 @@ use super::record::whole;
 use super::selection::Selection;
 use super::steps::{self, MOST_BEFORE, MeasuredRun, Step};
 use super::{MS_PER_HOUR, Store, StoreError, gb_hours};
-use elephant_verdict::troubles::same_value;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_verdict::troubles::same_value;
 
 /// Jobs that one statement names.
 const AT_ONCE: usize = 500;
@@ -381,12 +381,12 @@ fn changed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_engine::engine::Filter;
-    use elephant_model::model::Status;
-    use elephant_engine::results::ApplicationReport;
     use crate::record;
     use crate::testing::with_stores;
     use elephant_base::units::{Bytes, MbMillis};
+    use elephant_engine::engine::Filter;
+    use elephant_engine::results::ApplicationReport;
+    use elephant_model::model::Status;
 
     /// A run of an hour with this heap, which held `gib` GiB.
     fn nightly(night: i64, heap: &str, gib: u64, status: Status) -> ApplicationReport {
@@ -481,7 +481,8 @@ mod tests {
             let later = store.changes(&Selection::of(&store.database, &later, &[]).unwrap()).unwrap();
             assert_eq!((later.len(), later[0].step.runs_since), (1, 2));
             // Other engines have no such job.
-            let other = Filter { engine: Some(elephant_model::model::Engine::MapReduce), ..Filter::default() };
+            let other =
+                Filter { engine: Some(elephant_model::model::Engine::MapReduce), ..Filter::default() };
             assert!(store.changes(&Selection::of(&store.database, &other, &[]).unwrap()).unwrap().is_empty());
             // Too few runs are left.
             store.prune(Timestamp::from_millis(3 * 86_400_000)).unwrap();

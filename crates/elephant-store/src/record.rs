@@ -8,12 +8,12 @@ use twox_hash::XxHash3_128;
 use super::database::{Database, Value, values};
 use super::sums::{self, Sign};
 use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
-use elephant_engine::baseline::measure;
 use elephant_base::limits;
+use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_engine::baseline::measure;
 use elephant_engine::results::{ApplicationReport, NodeWork};
 use elephant_verdict::savings::{Amounts, Range, SavingStatus};
 use elephant_verdict::troubles::Trouble;
-use elephant_base::units::{Bytes, Millis, Timestamp};
 
 /// Longer names in keys are cut, because indexes refuse long texts. No real name is as long.
 const LONGEST_NAME: usize = 500;

@@ -126,11 +126,11 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    use elephant_testing::make::{Zip, spark_end, spark_start, stage};
-    use elephant_base::limits::Limits;
-    use elephant_engine::results::Report;
     use crate::testing::{ingest_by, places};
     use crate::{Place, Store, Stored};
+    use elephant_base::limits::Limits;
+    use elephant_engine::results::Report;
+    use elephant_testing::make::{Zip, spark_end, spark_start, stage};
 
     type Read<'r> = &'r dyn Fn(&dyn Fn() -> Report) -> Report;
 

@@ -3,12 +3,12 @@
 use super::database::{Row, values};
 use super::selection::Selection;
 use super::{Store, StoreError};
-use elephant_engine::engine::Sort;
-use elephant_verdict::fingerprint::JobKey;
-use elephant_model::model::Engine;
 use elephant_base::severity::Severity;
 use elephant_base::stats::change_point::change_point;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::engine::Sort;
+use elephant_engine::fingerprint::JobKey;
+use elephant_model::model::Engine;
 
 /// Runs that are searched for a change, from the last one back.
 const MOST_SEARCHED: usize = 1000;
@@ -196,11 +196,11 @@ fn change(runs: &[Run], measure: Measure) -> Option<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_engine::engine::Filter;
-    use elephant_model::model::Status;
-    use elephant_engine::results::ApplicationReport;
     use crate::testing::{self, with_stores};
     use crate::{Grouping, Question, View};
+    use elephant_engine::engine::Filter;
+    use elephant_engine::results::ApplicationReport;
+    use elephant_model::model::Status;
 
     const DAY: i64 = 86_400_000;
 
@@ -275,8 +275,10 @@ mod tests {
     #[test]
     fn unknown_values_are_missing_in_sums_and_counted() {
         let mut known = nightly(0, 10);
-        known.metrics.used =
-            Some(elephant_base::units::MbMillis::of(elephant_base::units::Bytes::from_mib(1024), Millis::from_secs(7200)));
+        known.metrics.used = Some(elephant_base::units::MbMillis::of(
+            elephant_base::units::Bytes::from_mib(1024),
+            Millis::from_secs(7200),
+        ));
         with_stores(&[known, nightly(1, 20)], |store| {
             let answer =
                 testing::answer(store, &Question::Groups(Grouping::Day), &Filter::default(), 9).unwrap();

@@ -2,8 +2,8 @@
 
 use super::StoreError;
 use super::database::{Database, Value};
-use elephant_engine::engine::Filter;
 use elephant_base::units::Timestamp;
+use elephant_engine::engine::Filter;
 
 pub(super) const MS_PER_DAY: i64 = 86_400_000;
 

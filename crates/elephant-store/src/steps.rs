@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::configured::Settings;
 use elephant_base::stats::descriptive::median;
-use elephant_verdict::troubles::same_value;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_verdict::troubles::same_value;
 
 /// Runs that are needed on both sides of a change. A single run may have been slow by chance.
 const LEAST_RUNS: usize = 3;

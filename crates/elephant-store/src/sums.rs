@@ -282,15 +282,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use elephant_engine::engine::Filter;
-    use elephant_rule::finding::{Finding, RuleFacts, SettingChange, Subject, TroubleKind};
-    use elephant_model::model::Status;
-    use elephant_engine::results::{ApplicationReport, NodeWork};
-    use elephant_base::severity::Severity;
     use crate::testing::{self, with_stores};
     use crate::{Grouping, Question, Store, View, record};
-    use elephant_verdict::troubles::Recommended;
+    use elephant_base::severity::Severity;
     use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
+    use elephant_engine::engine::Filter;
+    use elephant_engine::results::{ApplicationReport, NodeWork};
+    use elephant_model::model::Status;
+    use elephant_rule::finding::{Finding, RuleFacts, SettingChange, Subject, TroubleKind};
+    use elephant_verdict::troubles::Recommended;
 
     const DAY_MS: i64 = 86_400_000;
 

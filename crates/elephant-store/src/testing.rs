@@ -3,14 +3,14 @@
 use super::database::Database;
 use super::database::sqlite::Sqlite;
 use super::{Answer, Asked, Place, Question, Read, Store, Stored, record};
-use elephant_engine::engine::{self, Filter, Keeper, Options, Progress};
-use elephant_input::named::Named;
 use elephant_base::limits::Limits;
+use elephant_base::units::Timestamp;
+use elephant_engine::engine::{self, Filter, Keeper, Options, Progress};
 use elephant_engine::results::{ApplicationReport, Report};
+use elephant_input::named::Named;
 use elephant_ruleset::{RuleFile, RuleSet};
 use elephant_verdict::savings::Prices;
 use elephant_verdict::troubles::Basis;
-use elephant_base::units::Timestamp;
 
 /// Calls a test with a store that contains these applications: in SQLite, and in PostgreSQL if this program knows it and
 /// it is installed.

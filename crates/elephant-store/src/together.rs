@@ -48,12 +48,12 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::Store;
+    use crate::testing::{databases, ingest_by};
+    use elephant_base::limits::Limits;
     use elephant_input::named::Named;
     use elephant_input::storage::{Listing, Stat, Storage, Storages};
     use elephant_testing::make::{spark_end, spark_start, stage};
-    use elephant_base::limits::Limits;
-    use crate::Store;
-    use crate::testing::{databases, ingest_by};
 
     /// The name and the text of a part of a log with three stages.
     fn part(number: usize) -> (String, String) {

@@ -12,12 +12,12 @@ use super::record::Written;
 use super::replaced::{Found, forget_others, sources_of};
 use super::together::Together;
 use super::{StoreError, record};
+use elephant_base::limits;
+use elephant_base::units::Timestamp;
+use elephant_engine::results::{ApplicationReport, SourceProblem};
 use elephant_input::discover::FileState;
 use elephant_input::storage::{BrokenOff, Storages};
 use elephant_input::unit::{self, Unit};
-use elephant_base::limits;
-use elephant_engine::results::{ApplicationReport, SourceProblem};
-use elephant_base::units::Timestamp;
 
 /// The version of this program: figures of another one may differ.
 pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");

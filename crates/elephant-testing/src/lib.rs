@@ -36,10 +36,7 @@ pub fn root() -> &'static Path {
 /// to the repository. Without it the test is skipped, except under `CI=true`.
 #[track_caller]
 pub fn shared(sub: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("ELEPHANT_SHARED").map_or_else(
-        || root().join("../shared"),
-        PathBuf::from,
-    );
+    let root = std::env::var_os("ELEPHANT_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
     let path = root.join(sub);
     if path.exists() {
         return Some(path);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::TraceFormat;
 use super::attempts::{Attempt, Moment};
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Interner, Status};
-use elephant_base::units::{Millis, Timestamp};
 
 /// A job of a trace.
 #[derive(Debug, Clone, PartialEq)]

@@ -18,15 +18,15 @@ mod open;
 
 use std::sync::Arc;
 
+pub use attempts::Attempt;
+use elephant_base::limits::Limits;
 use elephant_input::error::InputError;
 use elephant_input::inventory::Source;
 use elephant_input::kind::SourceKind;
 pub(crate) use elephant_input::trace_table::TraceFormat;
 use elephant_input::trace_table::TraceTable;
-use elephant_base::limits::Limits;
 use elephant_model::model::Interner;
 use elephant_parse::{Position, Problems};
-pub use attempts::Attempt;
 pub use job::Group;
 pub use job::Job;
 

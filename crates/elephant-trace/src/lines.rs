@@ -2,14 +2,14 @@
 
 use super::attempts::Moment;
 use super::{File, Receiver, TraceReader};
+use elephant_base::limits::{LimitReached, code_of};
+use elephant_base::units::Bytes;
 use elephant_input::budget::{Budget, Metered};
 use elephant_input::codec::Codec;
 use elephant_input::error::InputError;
 use elephant_input::part::Part;
 use elephant_input::window::{ByteWindow, LineReader, NextLine};
-use elephant_base::limits::{LimitReached, code_of};
 use elephant_parse::{Level, Position, Problems};
-use elephant_base::units::Bytes;
 
 /// The most columns that a table has, and one more to notice those that are too many.
 const COLUMNS: usize = 15;

@@ -1,6 +1,5 @@
-//! What hangs together, what helps, and what it saves: troubles, savings, charts, names that stay the same.
+//! What hangs together, what helps, and what it saves: troubles, savings, charts.
 
 pub mod charts;
-pub mod fingerprint;
 pub mod savings;
 pub mod troubles;

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Gate, healthy, on_day, skewed};
-use crate::common;
 
 /// A recording of Spark 3.5.9, decompressed.
 fn recording(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/spark/3.5.9").join(name);
-    let file = std::fs::File::open(&crate::common::files_below(&folder)[0]).unwrap();
+    let file = std::fs::File::open(&elephant_testing::files_below(&folder)[0]).unwrap();
     let mut text = String::new();
     zstd::Decoder::new(file).unwrap().read_to_string(&mut text).unwrap();
     text
@@ -263,7 +262,7 @@ fn limit_is_named_for_everything_it_left_unjudged() {
 #[test]
 fn truncated_mapreduce_history_is_not_judged() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/done");
-    let files = crate::common::files_below(&testdata);
+    let files = elephant_testing::files_below(&testdata);
     let named = |part: &str| -> &PathBuf {
         files
             .iter()
@@ -301,7 +300,7 @@ fn reports() {
     let (_, junit) = gate.check(&["--format", "junit"]);
     let unjudged = junit.split_once("  <testsuite name=\"not judged\"").unwrap().1;
     let (_, updated) = gate.check(&["--update"]);
-    common::with_snapshots("reports/check", || {
+    elephant_testing::with_snapshots("reports/check", || {
         insta::assert_snapshot!("incomplete.txt", text);
         insta::assert_snapshot!("incomplete.json", serde_json::to_string_pretty(&json["baseline"]).unwrap());
         insta::assert_snapshot!("incomplete.md", markdown);

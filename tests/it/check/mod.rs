@@ -15,7 +15,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::spark_log::{App, Job, Stage, Task};
+use elephant_testing::spark_log::{App, Job, Stage, Task};
 
 /// A folder with histories and a baseline.
 struct Gate {

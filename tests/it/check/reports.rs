@@ -1,7 +1,6 @@
 //! Reports for people and scripts.
 
 use super::{Gate, healthy, named, on_day, skewed};
-use crate::common;
 
 /// A gate with every kind of change: new, gone and known findings, a new job, a missing job, and costs.
 fn gate() -> Gate {
@@ -30,7 +29,7 @@ fn reports() {
     let file = gate.baseline_text();
     let (code, updated) = gate.check(&["--update"]);
     assert_eq!(code, 0);
-    common::with_snapshots("reports/check", || {
+    elephant_testing::with_snapshots("reports/check", || {
         insta::assert_snapshot!("check.txt", text);
         insta::assert_snapshot!("check.json", baseline);
         insta::assert_snapshot!("updated.txt", updated);

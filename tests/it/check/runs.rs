@@ -1,7 +1,7 @@
 //! One run compared with one accepted run.
 
 use super::{Gate, healthy, named, on_day, shifted, skewed, spread};
-use crate::common::spark_log::{Ending, Task};
+use elephant_testing::spark_log::{Ending, Task};
 
 #[test]
 fn new_run_passes_despite_other_ids_times_and_task_counts() {

@@ -6,8 +6,6 @@ use std::process::{Command as StdCommand, Stdio};
 use assert_cmd::Command;
 use predicates::prelude::*;
 
-use crate::common;
-
 const DONE: &str = "testdata/done";
 
 fn elephant() -> Command {
@@ -324,9 +322,9 @@ fn reports() {
         let output = elephant().arg("analyze").args(args).output().unwrap();
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    common::with_snapshots("reports", || {
+    elephant_testing::with_snapshots("reports", || {
         insta::assert_snapshot!("done.txt", of(&[DONE]).0);
-        common::assert_json_snapshots("done", &of(&["--format", "json", DONE]).0);
+        elephant_testing::assert_json_snapshots("done", &of(&["--format", "json", DONE]).0);
         let (text, warnings) =
             of(&["--min-severity", "none", "testdata/hadoop1", "testdata/intermediate", "testdata/broken"]);
         insta::assert_snapshot!("odd.txt", format!("{text}--- standard error\n{warnings}"));
@@ -353,7 +351,7 @@ fn only_the_last_application_master_attempt_counts() {
 
 /// An event log with a job that spills, written by `tests/common`.
 fn spark_log() -> String {
-    use common::spark_log::{App, GIB, Task};
+    use elephant_testing::spark_log::{App, GIB, Task};
     let spilling = |id: &str| {
         Task::new(id, 600_000).metric("Memory Bytes Spilled", 8 * GIB).metric("Disk Bytes Spilled", 2 * GIB)
     };

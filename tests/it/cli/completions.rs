@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{is_ci, skipped};
+use elephant_testing::{is_ci, skipped};
 
 /// Prints what bash completes at the end of `$2`; `$1` is the script.
 const BASH: &str = r#"

@@ -7,7 +7,7 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::common::files_below;
+use elephant_testing::files_below;
 
 const INPUT: [&str; 3] = ["testdata/done", "testdata/hadoop1", "testdata/spark/3.5.9"];
 const COMMANDS: [&str; 4] = ["analyze", "nodes", "stragglers", "whatif"];

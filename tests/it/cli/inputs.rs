@@ -10,8 +10,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
-use crate::common;
-
 const SKEW: &str = "testdata/spark/3.5.9/skew";
 const COMMANDS: [&str; 4] = ["analyze", "nodes", "stragglers", "whatif"];
 
@@ -31,14 +29,14 @@ fn json(output: &Output) -> Value {
 
 /// The history of a job in the recordings.
 fn history(job: &str) -> PathBuf {
-    let files = common::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/done"));
+    let files = elephant_testing::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/done"));
     let wanted = format!("-{job}-");
     files.into_iter().find(|file| file.to_string_lossy().contains(&wanted)).unwrap()
 }
 
 /// The only log below a folder.
 fn log(folder: &str) -> PathBuf {
-    common::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).remove(0)
+    elephant_testing::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).remove(0)
 }
 
 #[test]
@@ -192,7 +190,8 @@ fn the_first_complete_copy_counts_whatever_the_threads() {
 #[test]
 fn the_same_id_with_another_start_is_another_application() {
     let folder = tempfile::tempdir().unwrap();
-    let files = common::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/hadoop1"));
+    let files =
+        elephant_testing::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/hadoop1"));
     let text = fs::read_to_string(files.last().unwrap()).unwrap();
     let name = "job_201311192236_0042_user";
     fs::create_dir(folder.path().join("other")).unwrap();

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::common;
-
 fn command(arguments: &[&str], path: &Path) -> assert_cmd::assert::Assert {
     Command::cargo_bin("elephant-rs")
         .unwrap()
@@ -19,7 +17,7 @@ fn command(arguments: &[&str], path: &Path) -> assert_cmd::assert::Assert {
 
 /// Recordings with a slow node.
 fn slow_recordings() -> Vec<PathBuf> {
-    let Some(runs) = common::shared("runs") else { return Vec::new() };
+    let Some(runs) = elephant_testing::shared("runs") else { return Vec::new() };
     let folders = walkdir::WalkDir::new(runs).sort_by_file_name().into_iter().map(Result::unwrap);
     let slow = folders.filter(|entry| {
         entry.file_type().is_dir() && entry.file_name().to_string_lossy().starts_with("slownode")

@@ -9,8 +9,6 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 use twox_hash::XxHash3_128;
 
-use crate::common;
-
 fn run<A: AsRef<OsStr>>(command: &str, arguments: &[&str], paths: &[A]) -> Output {
     let mut elephant = Command::cargo_bin("elephant-rs").unwrap();
     elephant.env("LC_ALL", "C.UTF-8").arg(command).args(arguments).args(paths);
@@ -55,7 +53,7 @@ fn histories(place: &Path) -> Vec<PathBuf> {
     let folders = ["heuristics", "spark", "done", "intermediate"];
     let mut all = entries(&folders.map(|folder| Path::new("testdata").join(folder)));
     all.push("testdata/hadoop1".into());
-    let done = common::files_below(Path::new("testdata/done"));
+    let done = elephant_testing::files_below(Path::new("testdata/done"));
     let id = "job_1732147200000_0004";
     let [history, conf] = ["jhist", "xml"].map(|end| {
         let is_it = |path: &&PathBuf| {
@@ -191,7 +189,9 @@ fn check_in_parts_decides_the_same() {
 fn recordings_and_corpus_in_parts_write_the_same_bytes() {
     let folders =
         ["runs/hadoop-2.7.3", "runs/spark-3.5.9", "corpus/mr-jhist", "corpus/spark-plain", "corpus/decoy"];
-    let Some(folders) = folders.map(common::shared).into_iter().collect::<Option<Vec<_>>>() else { return };
+    let Some(folders) = folders.map(elephant_testing::shared).into_iter().collect::<Option<Vec<_>>>() else {
+        return;
+    };
     let (histories, place) = (entries(&folders), TempDir::new().unwrap());
     assert!(histories.len() > 20);
     let mut chance = Chance(3);

@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::common::spark_log::{App, Task};
+use elephant_testing::spark_log::{App, Task};
 
 const RUNS: i64 = 4;
 

@@ -28,7 +28,7 @@ const QUICK: [&str; 7] = ["simulate", "cluster", "C3", "--study", "characteristi
 
 #[test]
 fn reports_contain_every_study_and_workload() {
-    crate::common::with_snapshots("reports", || {
+    elephant_testing::with_snapshots("reports", || {
         let arguments = ["simulate", "cluster", "--seeds", "2", "--color", "never"];
         insta::assert_snapshot!("simulate_cluster", text(&arguments));
         let arguments = ["simulate", "patterns", "--seeds", "2", "--color", "never"];

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::files_below;
+use elephant_testing::files_below;
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
@@ -128,7 +128,7 @@ fn a_report_never_replaces_a_store() {
 pub(super) fn on_each_database(test: impl Fn(&dyn Fn(&Path) -> String)) {
     test(&text);
     #[cfg(all(feature = "postgres", unix))]
-    if let Some(server) = crate::common::postgres::server() {
+    if let Some(server) = elephant_testing::postgres::server() {
         test(&|_| server.database());
     }
 }

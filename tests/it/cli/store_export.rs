@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::store::{histories, json, on_each_database, printed, run, text};
-use crate::common::files_below;
+use elephant_testing::files_below;
 
 /// The files of a table below an export.
 fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
@@ -77,7 +77,7 @@ mod as_parquet {
     use parquet::record::Field;
 
     use super::*;
-    use crate::common::skipped;
+    use elephant_testing::skipped;
 
     /// A column as text, row by row; `None` where the value is missing.
     fn column(file: &Path, name: &str) -> Vec<Option<String>> {

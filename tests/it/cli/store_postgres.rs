@@ -6,8 +6,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::store::{histories, printed, run, text};
-use crate::common::certificate::certificate;
-use crate::common::postgres::{GUARDED, PASSWORD, encrypting_server, server};
+use elephant_testing::certificate::certificate;
+use elephant_testing::postgres::{GUARDED, PASSWORD, encrypting_server, server};
 
 /// Every question, with what it writes to.
 const QUESTIONS: &[&[&str]] = &[
@@ -67,7 +67,7 @@ fn both_databases_give_the_same_answers() {
     let exported = |store: &str, to: &str| {
         let to = folder.path().join(to);
         printed(&["export", "--store", store, "--output", &text(&to), "--format", "ndjson"]);
-        let files = crate::common::files_below(&to);
+        let files = elephant_testing::files_below(&to);
         let name = |path: &std::path::Path| text(path.strip_prefix(&to).unwrap());
         files.iter().map(|file| (name(file), std::fs::read_to_string(file).unwrap())).collect::<Vec<_>>()
     };

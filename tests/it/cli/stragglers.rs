@@ -7,8 +7,6 @@ use assert_cmd::Command;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::common;
-
 fn stragglers(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
     command.env("LC_ALL", "C.UTF-8");
@@ -30,7 +28,7 @@ fn reports() {
             let wide: Vec<&str> = text.lines().filter(|line| line.width() > 80).collect();
             assert!(wide.is_empty(), "{wide:#?}");
         }
-        common::with_snapshots("reports", || {
+        elephant_testing::with_snapshots("reports", || {
             insta::assert_snapshot!(name, text);
         });
     }
@@ -40,7 +38,7 @@ fn reports() {
 fn json_has_the_fields_that_scripts_need() {
     let json: Value = serde_json::from_str(&stragglers(&["testdata/done", "--format", "json"])).unwrap();
     assert_eq!(json["schema_version"], 1);
-    common::assert_possible("", &json);
+    elephant_testing::assert_possible("", &json);
     let app = json["applications"]
         .as_array()
         .unwrap()

@@ -345,5 +345,5 @@ fn applications_that_take_too_much_memory_are_given_up() {
 fn text_names_the_task_its_time_and_the_limit() {
     let (status, text, _) = output(&[LOG]);
     assert_eq!(status, Some(0));
-    crate::common::with_snapshots("reports", || insta::assert_snapshot!("watch.txt", text));
+    elephant_testing::with_snapshots("reports", || insta::assert_snapshot!("watch.txt", text));
 }

@@ -437,7 +437,7 @@ fn a_build_without_tls_says_so() {
 #[cfg(feature = "remote")]
 fn server_config(folder: &std::path::Path) -> Option<std::sync::Arc<rustls::ServerConfig>> {
     use rustls::pki_types::pem::PemObject as _;
-    let (certificate, key) = crate::common::certificate::certificate(folder)?;
+    let (certificate, key) = elephant_testing::certificate::certificate(folder)?;
     let chain = vec![rustls::pki_types::CertificateDer::from_pem_file(certificate).unwrap()];
     let key = rustls::pki_types::PrivateKeyDer::from_pem_file(key).unwrap();
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());

@@ -23,7 +23,7 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn report_names_the_error_and_each_change() {
-    crate::common::with_snapshots("reports", || {
+    elephant_testing::with_snapshots("reports", || {
         insta::assert_snapshot!("whatif_spark", text(&["testdata/spark/3.5.9", "--color", "never"]));
     });
 }

@@ -4,10 +4,8 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
+use elephant_testing::spark_log::{App, Task};
 use regex::Regex;
-
-use crate::common;
-use crate::common::spark_log::{App, Task};
 
 /// Every command with a help text of its own.
 const COMMANDS: [&str; 21] = [
@@ -113,7 +111,7 @@ fn reports_have_no_common_slips_of_grammar() {
     for right in ["12.1 s were lost", "21 executors", "a user", "an hour", "1 task is", "executor 1 has"] {
         assert!(!slips.iter().any(|slip| slip.is_match(right)), "{right}");
     }
-    let files = common::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots"));
+    let files = elephant_testing::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots"));
     assert!(files.len() > 20);
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

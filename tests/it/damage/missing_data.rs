@@ -6,8 +6,8 @@ use elephant_rs::units::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::reports::{app, found, mapreduce, not_evaluated, problems, replaced, report_within, spark};
-use crate::common::history::Job;
-use crate::common::spark_log::{App, Ending, MIB, Task};
+use elephant_testing::history::Job;
+use elephant_testing::spark_log::{App, Ending, MIB, Task};
 
 /// A stage of twenty tasks on two executors, with shuffle reads and garbage collection.
 fn twenty_tasks() -> App {

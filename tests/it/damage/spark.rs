@@ -8,8 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::spark_report::{Damaged, Reporter};
-use crate::common;
-use crate::common::spark_log::{App, Ending, Executor, GIB, Task};
+use elephant_testing::spark_log::{App, Ending, Executor, GIB, Task};
 
 /// A small log with every kind of event.
 fn written() -> Vec<u8> {
@@ -148,8 +147,11 @@ fn dropped_line_never_changes_a_verdict_silently() {
     for recording in
         ["spark-3.5.9/failures", "spark-3.5.9/execkill", "spark-2.4.8/failures", "spark-3.5.9/dynalloc"]
     {
-        let Some(path) = common::shared(&format!("runs/{recording}")) else { break };
-        silent.extend(drop_each_line(&common::contents(&common::files_below(&path)[0]), recording));
+        let Some(path) = elephant_testing::shared(&format!("runs/{recording}")) else { break };
+        silent.extend(drop_each_line(
+            &elephant_testing::contents(&elephant_testing::files_below(&path)[0]),
+            recording,
+        ));
     }
     assert!(silent.is_empty(), "{}", silent.join("\n"));
 }

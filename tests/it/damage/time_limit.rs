@@ -5,7 +5,7 @@ use elephant_rs::limits::Limits;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::units::Millis;
 
-use crate::common::make::{spark_end, spark_start, stage};
+use elephant_testing::make::{spark_end, spark_start, stage};
 
 #[test]
 fn time_limit_stops_reading_and_warns_that_results_vary() {

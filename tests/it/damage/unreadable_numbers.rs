@@ -5,8 +5,8 @@ use elephant_rs::units::Bytes;
 use serde_json::{Value, json};
 
 use super::reports::{app, found, mapreduce, not_evaluated, problems, replaced, report_within, spark};
-use crate::common::history::{EPOCH, Job, event};
-use crate::common::spark_log::{App, Ending, MIB, Task};
+use elephant_testing::history::{EPOCH, Job, event};
+use elephant_testing::spark_log::{App, Ending, MIB, Task};
 
 const WRONG: [&str; 7] = ["\"x\"", "7.5", "99999999999999999999", "-7", "true", "[7]", "null"];
 

@@ -1,8 +1,6 @@
 //! The generated histories for benchmarks: they have no findings, and every format gives the same report.
 
 mod spark;
-#[path = "../../../benches/support/mod.rs"]
-mod support;
 mod traces;
 
 use std::collections::BTreeSet;
@@ -15,9 +13,9 @@ use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 
-use self::support::mixed::{PER_FOLDER, write_folder};
-use self::support::spark::recorded::Recorded;
-use self::support::{Format, Job};
+use elephant_generate::mixed::{PER_FOLDER, write_folder};
+use elephant_generate::spark::recorded::Recorded;
+use elephant_generate::{Format, Job};
 
 const JOB: Job = Job { maps: 50, reduces: 4 };
 

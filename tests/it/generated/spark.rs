@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::support::spark::SparkJob;
-use super::support::spark::codec::{Codec, unpack_lz4};
-use crate::common::{contents, files_below, shared};
+use elephant_generate::spark::SparkJob;
+use elephant_generate::spark::codec::{Codec, unpack_lz4};
+use elephant_testing::{contents, files_below, shared};
 
 const JOB: SparkJob = SparkJob { tasks: 5_000, executors: 20, cores: 4, lost_executors: 1 };
 

@@ -7,9 +7,8 @@ use std::sync::LazyLock;
 
 use assert_cmd::Command;
 
-use super::support::trace_folder::Folder;
-use super::support::traces::{Size, Trace};
-use crate::common;
+use elephant_generate::trace_folder::Folder;
+use elephant_generate::traces::{Size, Trace};
 
 const TRACES: [(&str, Trace); 3] = [
     ("google-2011", Trace::Google2011),
@@ -30,13 +29,13 @@ static DIFFERING: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
         let path = generated.path().join(name);
         trace.write(SIZE, &mut Folder::new(trace, &path, false, 100)).unwrap();
     }
-    for path in common::files_below(generated.path()) {
+    for path in elephant_testing::files_below(generated.path()) {
         let place = folder().join(path.strip_prefix(generated.path()).unwrap());
         let bytes = std::fs::read(&path).unwrap();
         if std::fs::read(&place).is_ok_and(|known| known == bytes) {
             continue;
         }
-        if common::is_blessing() {
+        if elephant_testing::is_blessing() {
             std::fs::create_dir_all(place.parent().unwrap()).unwrap();
             std::fs::write(&place, bytes).unwrap();
         } else {
@@ -67,7 +66,7 @@ fn traces_have_reports() {
             (format!("trace-{name}-nodes.txt"), command(&["nodes", "--min-node-tasks", "5", &path])),
         ];
         for (name, text) in reports {
-            common::with_snapshots("traces", || insta::assert_snapshot!(name, text));
+            elephant_testing::with_snapshots("traces", || insta::assert_snapshot!(name, text));
         }
     }
 }
@@ -94,7 +93,7 @@ fn the_trace_may_be_named_and_formats_are_well_formed() {
     assert_eq!(command(&["stragglers", path]), command(&["stragglers", "--trace", "google-2011", path]));
     let json: serde_json::Value =
         serde_json::from_str(&command(&["stragglers", "--format", "json", path])).unwrap();
-    common::assert_possible("", &json);
+    elephant_testing::assert_possible("", &json);
     assert_eq!(json["applications"][0]["engine"], "google-2011 trace");
     assert_eq!(
         json["total"]["engines"]["google-2011 trace"]["best_offered_detector"],

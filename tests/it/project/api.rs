@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::common;
-
 /// Maximum number of public functions and methods.
 const FUNCTIONS: usize = 150;
 
@@ -115,7 +113,7 @@ fn the_public_api_is_as_listed() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut rooms: BTreeMap<String, String> = BTreeMap::new();
     let mut functions = 0;
-    for path in common::files_below(&src) {
+    for path in elephant_testing::files_below(&src) {
         let below = path.strip_prefix(&src).unwrap();
         let room = below.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
         // A feature exports the first; only `cli::run` of the second can be reached, by the program.
@@ -132,6 +130,6 @@ fn the_public_api_is_as_listed() {
     assert!(functions > 50, "the list is not read as intended: {functions} functions");
     assert!(functions <= FUNCTIONS, "{functions} public functions; what do users need them for?");
     for (room, list) in rooms {
-        common::with_snapshots("api", || insta::assert_snapshot!(room, list.trim_end()));
+        elephant_testing::with_snapshots("api", || insta::assert_snapshot!(room, list.trim_end()));
     }
 }

@@ -8,8 +8,6 @@ use std::process::Command;
 use serde::Deserialize as _;
 use serde_yaml::Value;
 
-use crate::common;
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -20,7 +18,7 @@ fn read(path: &Path) -> String {
 
 /// The README and all pages in `docs`.
 fn manual() -> Vec<PathBuf> {
-    let pages = common::files_below(&root().join("docs"));
+    let pages = elephant_testing::files_below(&root().join("docs"));
     let pages = pages.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     std::iter::once(root().join("README.md")).chain(pages).collect()
 }
@@ -78,7 +76,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
 fn every_link_resolves() {
     let mut pages = manual();
     pages.extend(["CONTRIBUTING.md", "CHANGELOG.md", "fuzz/README.md"].map(|page| root().join(page)));
-    let rules = common::files_below(&root().join("rules"));
+    let rules = elephant_testing::files_below(&root().join("rules"));
     pages
         .extend(rules.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md")));
     let mut broken = Vec::new();
@@ -117,7 +115,7 @@ fn every_row_is_in_a_table() {
     let mut pages = manual();
     pages.extend(["CONTRIBUTING.md", "CHANGELOG.md"].map(|page| root().join(page)));
     pages.extend(
-        common::files_below(&root().join("rules"))
+        elephant_testing::files_below(&root().join("rules"))
             .into_iter()
             .filter(|path| path.extension().is_some_and(|ext| ext == "md")),
     );

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common;
-
 /// Maximum size of the README: what does not fit belongs to a page in `docs`.
 const LINES: usize = 150;
 const BYTES: usize = 12_000;
@@ -39,7 +37,7 @@ fn readme_shows_real_output() {
             continue;
         }
         assert!(
-            common::is_blessing(),
+            elephant_testing::is_blessing(),
             "{file} is out of date; run INSTA_UPDATE=always cargo test --test it readme"
         );
         std::fs::write(path, real).unwrap();

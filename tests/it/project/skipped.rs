@@ -1,6 +1,6 @@
 //! The closing line of `cargo test`.
 
-use crate::common::skipped::summary;
+use elephant_testing::skipped::summary;
 
 #[test]
 fn skipped_tests_are_counted_per_run_and_reason() {

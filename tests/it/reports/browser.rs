@@ -10,8 +10,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common;
-
 /// Only one browser runs at a time, because each uses a whole processor.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -37,8 +35,8 @@ impl Browser {
     pub fn start() -> Option<Self> {
         let chromium = in_path(&["chromium", "chromium-browser", "google-chrome"]);
         let Some((chromium, driver)) = chromium.zip(in_path(&["chromedriver"])) else {
-            assert!(!common::is_ci(), "Chromium or ChromeDriver is missing");
-            common::skipped::note("no Chromium or ChromeDriver");
+            assert!(!elephant_testing::is_ci(), "Chromium or ChromeDriver is missing");
+            elephant_testing::skipped::note("no Chromium or ChromeDriver");
             return None;
         };
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

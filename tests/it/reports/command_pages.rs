@@ -8,8 +8,7 @@ use super::html::{assert_consistent, assert_policy, select, sound, text};
 use super::html_browser::{
     CONTRAST, ENTER, TAB, assert_quiet, assert_words_whole, axe, violations, wait_for,
 };
-use crate::common;
-use crate::common::spark_log::{App, Job, Stage, Task};
+use elephant_testing::spark_log::{App, Job, Stage, Task};
 
 const SKEW: &str = "testdata/spark/3.5.9/skew";
 const GC: &str = "testdata/spark/3.5.9/gc";
@@ -54,7 +53,7 @@ fn pages() {
         let page = page(arguments);
         assert_policy(&page);
         assert_consistent(&sound(&page));
-        common::with_snapshots("reports/pages", || {
+        elephant_testing::with_snapshots("reports/pages", || {
             insta::assert_snapshot!(format!("{name}.html"), without_code(&page));
         });
     }

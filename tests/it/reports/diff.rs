@@ -4,10 +4,8 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
+use elephant_testing::spark_log::{App, Stage, Task};
 use serde_json::Value;
-
-use crate::common;
-use crate::common::spark_log::{App, Stage, Task};
 
 const SKEW: &str = "testdata/spark/3.5.9/skew";
 const GC: &str = "testdata/spark/3.5.9/gc";
@@ -31,7 +29,7 @@ fn json(arguments: &[&str]) -> Value {
 /// The path of this job's history in the Hadoop recordings.
 fn history(job: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = common::files_below(&root.join("testdata/done"));
+    let files = elephant_testing::files_below(&root.join("testdata/done"));
     let wanted = format!("-{job}-");
     let file = files.iter().find(|file| file.to_string_lossy().contains(&wanted)).unwrap();
     file.strip_prefix(root).unwrap().to_str().unwrap().to_owned()
@@ -51,7 +49,7 @@ fn reports() {
             let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
             assert!(wide.is_empty(), "{wide:#?}");
         }
-        common::with_snapshots("reports/diff", || {
+        elephant_testing::with_snapshots("reports/diff", || {
             insta::assert_snapshot!(name, text);
         });
     }
@@ -91,7 +89,7 @@ fn saved_report_compares_like_its_history() {
 #[test]
 fn findings_missing_from_a_truncated_log_are_neither_gone_nor_new() {
     let folder = tempfile::tempdir().unwrap();
-    let file = &common::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SKEW))[0];
+    let file = &elephant_testing::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SKEW))[0];
     let whole = zstd::decode_all(std::fs::File::open(file).unwrap()).unwrap();
     let cut = folder.path().join("cut.log");
     std::fs::write(&cut, &whole[..whole.len() * 60 / 100]).unwrap();
@@ -104,7 +102,7 @@ fn findings_missing_from_a_truncated_log_are_neither_gone_nor_new() {
     }
     let reports = [("cut.txt", diff(&[SKEW, cut])), ("cut.md", diff(&[SKEW, cut, "--format", "markdown"]))];
     for (name, text) in reports {
-        common::with_snapshots("reports/diff", || {
+        elephant_testing::with_snapshots("reports/diff", || {
             insta::assert_snapshot!(name, text);
         });
     }

@@ -11,7 +11,6 @@ use scraper::{ElementRef, Html, Selector};
 use sha2::{Digest as _, Sha256};
 
 use super::pages::{HOSTILE, charted, hostile, many, mixed, page, recurring};
-use crate::common;
 
 pub(super) fn select<'a>(html: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
     html.select(&Selector::parse(selector).unwrap()).collect()
@@ -87,7 +86,7 @@ fn outline(html: &Html) -> String {
 #[test]
 fn structure() {
     let html = sound(&page(&mixed(4)));
-    common::with_snapshots("reports", || {
+    elephant_testing::with_snapshots("reports", || {
         insta::assert_snapshot!("page.outline", outline(&html));
     });
 }

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::pages::{hostile, many, mixed, page};
-use crate::common;
 
 /// Keys of the `WebDriver` protocol.
 pub(super) const TAB: &str = "\u{e004}";
@@ -230,8 +229,8 @@ pub(super) fn axe() -> Option<String> {
     let script = root.join("target/axe/node_modules/axe-core/axe.min.js");
     let script = std::fs::read_to_string(script).ok();
     if script.is_none() {
-        assert!(!common::is_ci(), "axe-core is missing");
-        common::skipped::note("no axe-core");
+        assert!(!elephant_testing::is_ci(), "axe-core is missing");
+        elephant_testing::skipped::note("no axe-core");
     }
     script
 }

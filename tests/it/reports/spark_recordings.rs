@@ -2,8 +2,6 @@
 
 use std::process::Command;
 
-use crate::common;
-
 /// Recordings, and the names of their snapshots. The files in `containers` are written by Spark 4.3 with default
 /// settings.
 const RECORDINGS: [(&str, &str); 9] = [
@@ -37,7 +35,7 @@ fn analyze(folder: &str, format: &str) -> String {
 
 #[test]
 fn reports() {
-    common::with_snapshots("reports/spark", || {
+    elephant_testing::with_snapshots("reports/spark", || {
         for (folder, name) in RECORDINGS {
             insta::assert_snapshot!([name, ".txt"].concat(), analyze(folder, "text"));
             insta::assert_snapshot!([name, ".json"].concat(), analyze(folder, "json"));

@@ -13,8 +13,6 @@ use predicates::prelude::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::common;
-
 const DONE: &str = "testdata/done";
 
 fn file(text: &str) -> RuleFile {
@@ -79,7 +77,7 @@ run_time: [1min, 2min, 3min, 4min]
 run_time: [1min, 2min, 3min, 4min]
 ";
     let lines: Vec<String> = problems(text).iter().map(ToString::to_string).collect();
-    common::with_snapshots("rules", || {
+    elephant_testing::with_snapshots("rules", || {
         insta::assert_snapshot!("mistakes", lines.join("\n"));
     });
 }
@@ -313,7 +311,7 @@ fn schema_text() -> String {
 static DEFAULTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     elephant().args(["rules", "init"]).arg(folder.path().join("rules")).assert().code(0);
-    let files = common::files_below(folder.path()).into_iter();
+    let files = elephant_testing::files_below(folder.path()).into_iter();
     let yaml = files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     let texts: Vec<String> = yaml.map(|path| std::fs::read_to_string(path).unwrap()).collect();
     assert!(texts.len() > 30, "{}", texts.len());
@@ -331,7 +329,9 @@ fn schema_accepts_bundled_files_and_rejects_errors() {
             .collect()
     };
     let yaml = DEFAULTS.iter().map(String::as_str);
-    let examples = elephant_rs::rules::find_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples")).unwrap();
+    let examples =
+        elephant_rs::rules::find_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples"))
+            .unwrap();
     let examples = examples.iter().map(|file| file.text.as_str());
     for text in yaml.chain(examples).chain(PRESETS.iter().map(|(_, text)| *text)) {
         for document in documents(text) {

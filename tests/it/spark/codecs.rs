@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
+use elephant_testing::spark_log::{App, Ending, GIB, Task};
 use proptest::prelude::*;
 use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
-
-use crate::common;
-use crate::common::spark_log::{App, Ending, GIB, Task};
 
 /// The applications below a path as in the JSON report, without file names and values that depend on file size.
 fn applications(path: &Path) -> Vec<Value> {
@@ -40,8 +38,8 @@ fn only(path: &Path) -> Value {
 
 #[test]
 fn every_container_gives_the_same_report() {
-    let Some(folder) = common::shared("runs/spark-3.5.9/one-run-every-codec") else { return };
-    let files = common::files_below(&folder);
+    let Some(folder) = elephant_testing::shared("runs/spark-3.5.9/one-run-every-codec") else { return };
+    let files = elephant_testing::files_below(&folder);
     assert!(files.len() >= 7, "{files:?}");
     let plain = only(&files[0]);
     assert!(plain["complete"] == true && plain["metrics"]["tasks"]["task"]["total_count"].as_u64() > Some(0));
@@ -175,7 +173,7 @@ proptest! {
 fn report_does_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(ID), log()).unwrap();
-    let shared = common::shared("runs/spark-3.5.9");
+    let shared = elephant_testing::shared("runs/spark-3.5.9");
     let paths: Vec<PathBuf> = shared.into_iter().chain([folder.path().to_path_buf()]).collect();
     let run = |jobs: &str, format: &str| {
         let mut command = assert_cmd::Command::cargo_bin("elephant-rs").unwrap();

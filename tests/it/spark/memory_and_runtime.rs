@@ -4,9 +4,7 @@
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::Finding;
 use elephant_rs::severity::Severity;
-
-use crate::common;
-use crate::common::spark_log::rules;
+use elephant_sample::judge::rules;
 
 const RULES: [&str; 7] = [
     "spark-peak-unified-memory",
@@ -28,7 +26,7 @@ stage_failure_rate: [10%, 20%, 50%, 50%]
 
 /// The findings of these rules in the logs of a shared folder or file; `None` if it is missing.
 fn findings(path: &str, yaml: &str) -> Option<Vec<Finding>> {
-    let path = common::shared(path)?;
+    let path = elephant_testing::shared(path)?;
     let report = analyze(std::slice::from_ref(&path), &rules(&[], yaml), Options::default());
     assert!(!report.applications.is_empty(), "{}", path.display());
     let findings = report.applications.into_iter().flat_map(|app| app.findings);

@@ -9,8 +9,6 @@ use elephant_rs::rules::RuleSet;
 use elephant_rs::units::{CoreMillis, MbMillis};
 use serde_json::Value;
 
-use crate::common;
-
 fn applications(path: &Path) -> Vec<ApplicationReport> {
     analyze(&[path.to_owned()], &RuleSet::built_in().unwrap(), Options::default()).applications
 }
@@ -80,8 +78,8 @@ fn assert_same(name: &str, actual: Option<f64>, expected: f64) {
 
 /// Compares a recording whose executors (or driver, in local mode) use `container_gb`.
 fn check(run: &str, container_gb: f64) {
-    let Some(folder) = common::shared(&format!("runs/{run}")) else { return };
-    let sums = sums(&common::files_below(&folder)[0]);
+    let Some(folder) = elephant_testing::shared(&format!("runs/{run}")) else { return };
+    let sums = sums(&elephant_testing::files_below(&folder)[0]);
     let metrics = applications(&folder).remove(0).metrics;
     assert_eq!(metrics.run_time.map(|time| time.get().cast_signed()), Some(sums.run_ms), "{run}");
     let gb_hours = |amount: Option<MbMillis>| amount.map(MbMillis::as_gb_hours);
@@ -102,8 +100,8 @@ fn recording_costs_match_the_sums_of_their_events() {
 
 #[test]
 fn local_recordings_hold_the_driver_heap_and_never_wait() {
-    let Some(folder) = common::shared("runs/spark-3.5.9/local") else { return };
-    let sums = sums(&common::files_below(&folder)[0]);
+    let Some(folder) = elephant_testing::shared("runs/spark-3.5.9/local") else { return };
+    let sums = sums(&elephant_testing::files_below(&folder)[0]);
     let metrics = applications(&folder).remove(0).metrics;
     assert_same("used", metrics.used.map(MbMillis::as_gb_hours), 700.0 / 1024.0 * hours(sums.run_ms));
     assert_eq!(metrics.wait_time.map(elephant_rs::units::Millis::get), Some(0));
@@ -111,9 +109,9 @@ fn local_recordings_hold_the_driver_heap_and_never_wait() {
 
 #[test]
 fn dynamic_allocation_waits_at_the_start_and_between_jobs() {
-    let Some(folder) = common::shared("runs/spark-3.5.9/dynalloc") else { return };
+    let Some(folder) = elephant_testing::shared("runs/spark-3.5.9/dynalloc") else { return };
     let at = |event: &Value| event["Timestamp"].as_i64().unwrap();
-    let events = events(&common::files_below(&folder)[0]);
+    let events = events(&elephant_testing::files_below(&folder)[0]);
     let all = |name| events.iter().filter(|event| event["Event"] == name).collect::<Vec<_>>();
     let added = all("SparkListenerExecutorAdded");
     let removed = all("SparkListenerExecutorRemoved").into_iter().map(at).max().unwrap();
@@ -130,7 +128,7 @@ fn no_log_has_impossible_costs() {
     let kinds = ["plain", "compressed", "rolling", "archive"].map(|kind| format!("corpus/spark-{kind}"));
     let versions = ["2.4.8", "3.1.3", "3.5.9", "4.3.0"].map(|version| format!("runs/spark-{version}"));
     for folder in kinds.iter().chain(&versions) {
-        let Some(folder) = common::shared(folder) else { continue };
+        let Some(folder) = elephant_testing::shared(folder) else { continue };
         for app in applications(&folder) {
             let name = app.sources.first().unwrap();
             let metrics = app.metrics;

@@ -3,9 +3,8 @@
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::Finding;
 use elephant_rs::severity::Severity;
-
-use crate::common;
-use crate::common::spark_log::{App, Ending, Executor, GIB, MIB, Task, judge, rules};
+use elephant_sample::judge::{judge, rules};
+use elephant_testing::spark_log::{App, Ending, Executor, GIB, MIB, Task};
 
 const MINUTE: i64 = 60_000;
 
@@ -240,7 +239,7 @@ const RULES: [&str; 7] = [
 
 /// The rules with findings in a recording.
 fn findings_of(recording: &str) -> Option<Vec<String>> {
-    let path = common::shared(&format!("runs/{recording}"))?;
+    let path = elephant_testing::shared(&format!("runs/{recording}"))?;
     let report = analyze(&[path], &rules(&[], ""), Options::default());
     let findings = report.applications.into_iter().flat_map(|app| app.findings);
     let mut found: Vec<String> = findings.map(|finding| finding.rule.into_owned()).collect();

@@ -4,9 +4,8 @@
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Finding, Subject, TroubleKind};
 use elephant_rs::severity::Severity;
-
-use crate::common;
-use crate::common::spark_log::{App, Ending, Executor, GIB, Job, MIB, Stage, Task, judge, rules};
+use elephant_sample::judge::{judge, rules};
+use elephant_testing::spark_log::{App, Ending, Executor, GIB, Job, MIB, Stage, Task};
 
 const SETTINGS: &str = "spark-configuration-parameters";
 const FAILED: &str = "spark-stages-with-failed-tasks";
@@ -14,7 +13,7 @@ const SKEW: &str = "spark-skew";
 
 /// The findings of a rule in a recording; `None` if it is missing.
 fn recorded(run: &str, rule: &str) -> Option<Vec<Finding>> {
-    let path = common::shared(&format!("runs/{run}"))?;
+    let path = elephant_testing::shared(&format!("runs/{run}"))?;
     let report = analyze(&[path], &rules(&[], ""), Options::default());
     let found = report.applications.into_iter().flat_map(|app| app.findings);
     Some(found.filter(|finding| finding.rule == rule).collect())
@@ -273,7 +272,7 @@ fn idle_cores_are_waste_even_if_the_needs_of_executors_are_unknown() {
 #[test]
 fn idle_cores_in_local_mode_are_no_idle_executors() {
     let log = "corpus/spark-compressed/NVIDIA__spark-rapids-tools/profiling/eventlog_dsv1.zstd";
-    let Some(path) = common::shared(log) else { return };
+    let Some(path) = elephant_testing::shared(log) else { return };
     let report = analyze(&[path], &rules(&[], ""), Options::default());
     let app = &report.applications[0];
     let waste: Vec<Finding> =
@@ -315,7 +314,7 @@ fn no_setting_makes_the_application_slower() {
 
 /// The settings recommended for each application of a history.
 fn recommended(path: &str) -> Option<Vec<String>> {
-    let report = analyze(&[common::shared(path)?], &rules(&[], ""), Options::default());
+    let report = analyze(&[elephant_testing::shared(path)?], &rules(&[], ""), Options::default());
     let apps = report.applications.into_iter();
     let all =
         apps.flat_map(|app| app.recommended).map(|it| format!("{}={}", it.change.setting, it.change.to));

@@ -4,11 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::mapreduce::is_charged;
 use super::{MetricParams, Metrics, SparkMetricParams};
+use elephant_base::state::state;
+use elephant_base::units::{MbMillis, Millis, Timestamp};
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_model::model::{Application, Symbol};
-use elephant_base::state::state;
-use elephant_base::units::{MbMillis, Millis, Timestamp};
 
 /// Lower limits; `None` if even these are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

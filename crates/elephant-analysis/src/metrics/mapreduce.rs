@@ -4,14 +4,14 @@
 //! documentation of metrics. Where these differ, a parameter decides (`rules/metrics.yaml`).
 
 use super::{Metrics, TaskCounts, other_attempt_won, run_time};
+use elephant_base::stats::nearest_rank;
+use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Status};
 use elephant_rule::params::quantity::{Quantity, Ratio, Size};
 use elephant_rule::params::{Assumed, choice, rule_params};
-use elephant_base::stats::nearest_rank;
-use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 
 choice! {
     /// How attempts without logged times affect the sums they belong to.
@@ -126,11 +126,7 @@ impl MetricParams {
 /// configuration, otherwise `default`. Without a default, the size is derived from the job's counters
 /// (`MB_MILLIS_MAPS / MILLIS_MAPS`), or else as Hadoop 3 derives it; not for an uberized job.
 #[must_use]
-pub fn requested_container(
-    app: &Application,
-    kind: TaskKind,
-    default: Assumed<Size>,
-) -> Option<Bytes> {
+pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
     let key = match kind {
         TaskKind::Reduce => ConfKey::ReduceMemoryMb,
         TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => ConfKey::MapMemoryMb,
@@ -150,7 +146,7 @@ pub fn requested_container(
 
 /// Cost of the tasks of one group. A part is `None` if something it depends on is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Usage {
+pub struct Usage {
     /// Memory × time of all charged attempts.
     pub used: Option<MbMillis>,
     /// The part above the memory that tasks needed.
@@ -185,7 +181,7 @@ impl Usage {
     /// Cost of the attempts of `group` in containers of one size. An attempt without a logged end ran until
     /// the next of `ends`: the start of the next application master, or the job's end.
     #[must_use]
-    pub(crate) fn in_containers(
+    pub fn in_containers(
         group: &TaskGroup,
         container: Bytes,
         ends: &[Timestamp],
@@ -313,7 +309,7 @@ fn wait(app: &Application, params: &MetricParams) -> Option<(Millis, Millis)> {
 
 /// How much later the last task ended than if all had started at `ideal_start`.
 #[must_use]
-pub(crate) fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
+pub fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
     let longest = group.winners().filter_map(|row| group.attempts.run_time(row)).max()?;
     let last = group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()?;
     Some(Millis::between(ideal_start + longest, last).unwrap_or_default())

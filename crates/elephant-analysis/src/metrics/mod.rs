@@ -5,26 +5,25 @@
 
 mod at_least;
 mod mapreduce;
-mod spark;
+pub mod spark;
 
 pub use at_least::AtLeast;
 pub use mapreduce::MetricParams;
+pub use mapreduce::Usage;
+pub use mapreduce::delay;
 pub use mapreduce::requested_container;
-#[cfg(test)]
-pub(crate) use mapreduce::{Usage, delay};
 pub use spark::SparkMetricParams;
-pub use spark::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 pub use spark::executor_memory;
+pub use spark::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 pub use spark::{executor_memory_factor, idle_beyond, share_idle_beyond};
 
-use elephant_model::model::table::{Outcome, TaskGroup};
-use elephant_model::model::{Application, TaskCounts};
 use elephant_base::state::state;
 use elephant_base::units::{CoreMillis, MbMillis, Millis};
+use elephant_model::model::table::{Outcome, TaskGroup};
+use elephant_model::model::{Application, TaskCounts};
 
 /// The metrics of one application; unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
 pub struct Metrics {
     /// From submission to end.
     pub run_time: Option<Millis>,

@@ -6,8 +6,8 @@
 
 use super::NodeMetric;
 use super::recorder::{Reading, Recorder};
-use elephant_parse::{Position, Problems};
 use elephant_input::trace_table::TraceFormat;
+use elephant_parse::{Position, Problems};
 
 const COLUMNS: usize = 9;
 

@@ -43,10 +43,10 @@ mod tsar;
 
 use std::path::{Path, PathBuf};
 
-use elephant_input::whole;
-use elephant_parse::{Problem, Problems};
 use elephant_base::state::state;
 use elephant_base::units::{Bytes, Timestamp};
+use elephant_input::whole;
+use elephant_parse::{Problem, Problems};
 
 pub use clock::{InvalidOffset, UtcOffset};
 pub use error::NodeMetricsError;
@@ -177,7 +177,7 @@ pub fn read(paths: &[PathBuf], options: Options) -> Result<Loaded, NodeMetricsEr
 ///
 /// # Errors
 /// The content is in no known format, or has no readable value of any metric.
-pub(crate) fn parse(path: &Path, bytes: &[u8], options: Options) -> Result<Loaded, NodeMetricsError> {
+pub fn parse(path: &Path, bytes: &[u8], options: Options) -> Result<Loaded, NodeMetricsError> {
     let mut recorder = Recorder::default();
     let problems = read_bytes(path, bytes, options, &mut recorder)?;
     let problems = problems.into_vec().into_iter().map(|problem| (path.to_owned(), problem)).collect();
@@ -223,7 +223,7 @@ impl NodeMetrics {
 
     /// How the host matches a node of the metrics.
     #[must_use]
-    pub(crate) fn find(&self, host: &str) -> HostMatch {
+    pub fn find(&self, host: &str) -> HostMatch {
         self.hosts.find(host).0
     }
 

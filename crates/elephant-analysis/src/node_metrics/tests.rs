@@ -5,12 +5,30 @@ use proptest::prelude::*;
 use super::*;
 
 const FILES: [(&str, &[u8]); 6] = [
-    ("metrics.csv", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/metrics.csv"))),
+    (
+        "metrics.csv",
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/metrics.csv")),
+    ),
     ("sar.txt", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/sar.txt"))),
-    ("sar-iso-0800.txt", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/sar-iso-0800.txt"))),
-    ("sadf.txt", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/sadf.txt"))),
-    ("node2.example.com.tsar", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/node2.example.com.tsar"))),
-    ("prometheus.json", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/prometheus.json"))),
+    (
+        "sar-iso-0800.txt",
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/sar-iso-0800.txt")),
+    ),
+    (
+        "sadf.txt",
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/sadf.txt")),
+    ),
+    (
+        "node2.example.com.tsar",
+        include_bytes!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../testdata/node-metrics/node2.example.com.tsar"
+        )),
+    ),
+    (
+        "prometheus.json",
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/node-metrics/prometheus.json")),
+    ),
 ];
 
 /// 2026-11-21T10:00:00Z.

@@ -9,7 +9,7 @@
 /// `None` if there are no tasks, or if the probability or the tolerance is outside 0 to 1.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-pub(crate) fn clones(tasks: u64, probability: f64, tolerance: f64) -> Option<u64> {
+pub fn clones(tasks: u64, probability: f64, tolerance: f64) -> Option<u64> {
     /// Absorbs rounding, so that an exact whole number is not rounded up to the next one.
     const ROUNDING: f64 = 1e-9;
     if tasks == 0

@@ -10,9 +10,9 @@ use super::labels::{Edge, MIN_TASKS};
 use super::quality::{Judged, Quality};
 use super::replay::{Options, Replay, Sources, Timeline, replay};
 use super::usual::{TaskTime, UsualRule, UsualSource, label_by_usual};
+use elephant_base::units::Millis;
 use elephant_model::model::Engine;
 use elephant_model::model::table::{TaskGroup, TimePoint};
-use elephant_base::units::Millis;
 
 /// Name under which the cluster's own speculation appears among the detectors.
 pub const ACTUAL: &str = "actual";
@@ -50,11 +50,7 @@ impl GroundTruth {
 
     /// Labels stored times of a group in the same way.
     #[must_use]
-    pub fn of_times(
-        times: &[(TaskTime, Certainty)],
-        rule: &UsualRule,
-        others: &[&[TaskTime]],
-    ) -> Self {
+    pub fn of_times(times: &[(TaskTime, Certainty)], rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
         let run: Vec<TaskTime> = times.iter().map(|(time, _)| *time).collect();
         let (usual, source) = rule.usual(&run, others);
         let enough = run.len() >= MIN_TASKS;
@@ -182,9 +178,8 @@ pub fn actual(group: &TaskGroup, executions: &Executions) -> Vec<Option<Millis>>
 
 /// Results of the detectors on one job: the sum over its groups. All groups must have been judged by the same
 /// detectors.
-#[cfg(test)]
 #[must_use]
-pub(crate) fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
+pub fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
     let mut sums: Vec<Evaluated> = Vec::new();
     for group in groups {
         for (place, detector) in group.detectors.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! The execution that a task is judged by: which attempt, and how long it took or would have taken.
 
+use crate::stragglers::progress::ProgressCurve;
+use elephant_base::state::state;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_base::state::state;
-use crate::stragglers::progress::ProgressCurve;
-use elephant_base::units::{Millis, Timestamp};
 
 /// The clock that durations are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -141,7 +141,7 @@ impl Executions {
     /// Failed attempts and losing copies give no duration. If a speculative copy won, the original is judged:
     /// detectors have to predict its estimated finish (S0, caption of table 7).
     #[must_use]
-    pub(crate) fn of(group: &TaskGroup, basis: Basis) -> Self {
+    pub fn of(group: &TaskGroup, basis: Basis) -> Self {
         let by_task = AttemptsByTask::of(group);
         let input_unit = input_unit(group);
         let mut tasks = Vec::with_capacity(group.tasks.len());

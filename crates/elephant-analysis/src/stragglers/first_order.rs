@@ -6,7 +6,7 @@
 
 /// Power draw of a machine (S0 section 4.1).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Power {
+pub struct Power {
     /// Watts of an idle machine.
     pub static_watts: f64,
     /// Watts of each active core.
@@ -21,7 +21,7 @@ impl Power {
     /// when off, otherwise static power plus one core per task, up to the number of cores. `None` if it
     /// cannot run that many tasks.
     #[must_use]
-    pub(crate) fn of_machine(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
+    pub fn of_machine(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
         if tasks == 0 {
             return Some(0.0);
         }
@@ -61,7 +61,6 @@ pub struct Input {
     pub undetected_time: Option<f64>,
 }
 
-#[cfg(test)]
 impl Input {
     /// The input from precision and recall, as S0 writes it:
     /// `P_fp = recall · share · (1 − precision) / precision`. Both ratios must be raw: if only one of them treated
@@ -69,7 +68,7 @@ impl Input {
     /// is unknown although there are stragglers, or if the precision is 0, because the share of false positives is
     /// then unknown.
     #[must_use]
-    pub(crate) fn of_ratios(
+    pub fn of_ratios(
         straggler_share: f64,
         (precision, recall): (Option<f64>, Option<f64>),
         detection_latency: Option<f64>,
@@ -175,14 +174,14 @@ impl FirstOrder {
 
     /// Expected energy multiplied by the power of one task: watts over the usual time.
     #[must_use]
-    pub(crate) fn expected_watts(&self, power: &Power) -> Option<f64> {
+    pub fn expected_watts(&self, power: &Power) -> Option<f64> {
         self.expected_energy().map(|energy| energy * power.of_one_task())
     }
 }
 
 /// How wrong the estimate of a usual time may be while the 1.2 label still holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct GuessError {
+pub struct GuessError {
     /// Whether S0's condition `e_setting <= (s_min - 1)/(s_min + 1)` allows any error.
     pub exists: bool,
     /// Largest error at which every straggler is still labelled one (eq 11).
@@ -196,7 +195,7 @@ impl GuessError {
     /// `setting_error`. S0's last formula has the guess error on its right-hand side where it means the
     /// setting's error.
     #[must_use]
-    pub(crate) fn of(least_slowdown: f64, setting_error: f64) -> Self {
+    pub fn of(least_slowdown: f64, setting_error: f64) -> Self {
         const FACTOR: f64 = 1.2;
         Self {
             exists: setting_error <= (least_slowdown - 1.0) / (least_slowdown + 1.0),
@@ -207,13 +206,13 @@ impl GuessError {
 
     /// The greatest allowed error, as a share of the usual time; negative if no error is allowed.
     #[must_use]
-    pub(crate) const fn greatest(&self) -> f64 {
+    pub const fn greatest(&self) -> f64 {
         self.from_stragglers.min(self.from_others)
     }
 
     /// Whether labels are correct at least if usual times are known without error.
     #[must_use]
-    pub(crate) fn is_usable(&self) -> bool {
+    pub fn is_usable(&self) -> bool {
         self.exists && self.greatest() >= 0.0
     }
 }

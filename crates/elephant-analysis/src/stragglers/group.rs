@@ -1,11 +1,11 @@
 //! One task group with its stragglers, split into those that their input explains and the others.
 
-use elephant_model::model::Application;
-use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-use elephant_base::stats::descriptive::median;
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions, records};
 use crate::stragglers::labels::{Labelling, Labels, just_below};
+use elephant_base::stats::descriptive::median;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::Application;
+use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 
 /// A group with its executions and labels.
 #[derive(Debug, Clone)]

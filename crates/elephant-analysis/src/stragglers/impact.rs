@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::stragglers::cause::Params;
+use crate::stragglers::labels::Limit;
 use elephant_base::state::state;
 use elephant_base::stats::descriptive::{median, pearson, skewness};
 use elephant_base::stats::false_discovery::benjamini_hochberg;
 use elephant_base::stats::strata::Strata;
-use crate::stragglers::cause::Params;
-use crate::stragglers::labels::Limit;
 
 /// One judged task: its duration in seconds, whether it is a straggler, and its server.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,7 +160,7 @@ const WORST_SERVERS: usize = 10;
 impl Impact {
     /// Sums up jobs.
     #[must_use]
-    pub(crate) fn of<'a>(jobs: impl IntoIterator<Item = &'a JobImpact>) -> Self {
+    pub fn of<'a>(jobs: impl IntoIterator<Item = &'a JobImpact>) -> Self {
         let mut sums = ImpactSums::default();
         jobs.into_iter().for_each(|job| sums.add(job));
         sums.finish(&Params::default())

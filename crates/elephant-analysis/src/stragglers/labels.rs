@@ -1,9 +1,9 @@
 //! Labels executions as stragglers: by a multiple of the group's mean or median, or by the DoS-index, which relates time to
 //! input. [`usual`](super::usual) compares a task with its usual time.
 
+use crate::stragglers::executions::{Certainty, Execution, Executions};
 use elephant_base::state::state;
 use elephant_base::stats::descriptive::{mean, median};
-use crate::stragglers::executions::{Certainty, Execution, Executions};
 
 /// Groups with fewer tasks have no stragglers.
 pub const MIN_TASKS: usize = 2;
@@ -99,7 +99,7 @@ impl Labelling {
 
     /// The label of each duration.
     #[must_use]
-    pub(crate) fn label(&self, durations: &[f64]) -> Vec<bool> {
+    pub fn label(&self, durations: &[f64]) -> Vec<bool> {
         let limit = self.limit(durations);
         let is_straggler = |&duration: &f64| limit.is_some_and(|limit| self.edge.passed(duration, limit.at));
         durations.iter().map(is_straggler).collect()

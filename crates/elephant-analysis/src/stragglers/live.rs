@@ -11,8 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::detect::spark::MedianRule;
 use super::detect::{Compared, Completed, Completion, Detector};
 use super::replay::{Attempt, DetectorState, Done, Options, Playback, Timeline};
-use elephant_model::model::table::Outcome;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::table::Outcome;
 
 /// An attempt that begins.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 //! of progress (MapReduce `clockSplits`) is what the cluster saw; phase ends are exact at their ends; a
 //! straight line from launch to end uses the known end, which is optimistic.
 
+use elephant_base::units::Millis;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Attempts, Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_base::units::Millis;
 
 /// Share of a map task's progress before the sort, if it sorts its output (Hadoop `MapTask`).
 const MAP_PHASE: f64 = 2.0 / 3.0;

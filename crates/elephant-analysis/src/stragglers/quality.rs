@@ -84,7 +84,7 @@ impl Quality {
 
     /// Flagged tasks that were not stragglers, plus fakes, which are just as useless (S0 section 6.2).
     #[must_use]
-    pub(crate) const fn false_positives(&self) -> u64 {
+    pub const fn false_positives(&self) -> u64 {
         self.detected - self.true_positives + self.fakes
     }
 
@@ -151,7 +151,7 @@ impl Quality {
     /// The weighted harmonic mean of precision and strict recall, `(1 + b²) p r / (b² p + r)`. With `beta`
     /// below 1 precision counts more. Recall is strict because a fake helps neither.
     #[must_use]
-    pub(crate) fn f_score(&self, beta: f64) -> Option<f64> {
+    pub fn f_score(&self, beta: f64) -> Option<f64> {
         let (precision, recall) = (self.precision()?, self.recall_strict()?);
         let square = beta * beta;
         let denominator = square * precision + recall;

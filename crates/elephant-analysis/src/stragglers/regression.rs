@@ -92,7 +92,7 @@ pub struct ProgressModel {
 impl ProgressModel {
     /// A known polynomial, with coefficients by increasing power; it is not made monotone.
     #[must_use]
-    pub(crate) fn polynomial(coefficients: &[f64]) -> Self {
+    pub fn polynomial(coefficients: &[f64]) -> Self {
         let formula = Formula::Polynomial(coefficients.to_vec());
         Self { family: Family::Given, adjusted_r2: None, points: 0, formula, table: Vec::new(), end: 0.0 }
     }
@@ -138,7 +138,7 @@ impl ProgressModel {
     /// Usual progress after `elapsed` seconds.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index within the table
-    pub(crate) fn at(&self, elapsed: f64) -> f64 {
+    pub fn at(&self, elapsed: f64) -> f64 {
         let value = self.formula.at(elapsed).clamp(0.0, 1.0);
         let place = (elapsed / self.end * f64::from(TABLE)).floor();
         let reached = if place >= 0.0 {

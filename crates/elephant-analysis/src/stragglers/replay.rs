@@ -16,8 +16,8 @@ pub use model::GRID;
 pub use model::median_progress;
 pub use options::Options;
 pub(crate) use playback::{DetectorState, Playback};
-pub use timeline::Sources;
 pub use timeline::Attempt;
+pub use timeline::Sources;
 pub use timeline::{Done, Timeline};
 
 use super::detect::{Detector, Parameter};
@@ -27,7 +27,7 @@ use elephant_base::units::Millis;
 
 /// Results of a replay.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Replay {
+pub struct Replay {
     /// One entry per detector, in input order.
     pub detectors: Vec<Detections>,
     /// Sources of the progress curves.
@@ -44,7 +44,7 @@ pub(crate) struct Replay {
 
 /// Results of one detector.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Detections {
+pub struct Detections {
     /// The detector's name.
     pub id: &'static str,
     /// Its settings.
@@ -64,7 +64,7 @@ impl Replay {
 
 /// Runs `detectors` on the timeline of a group.
 #[must_use]
-pub(crate) fn replay(timeline: &Timeline, detectors: &[Box<dyn Detector>], options: &Options) -> Replay {
+pub fn replay(timeline: &Timeline, detectors: &[Box<dyn Detector>], options: &Options) -> Replay {
     let mut states: Vec<DetectorState> =
         detectors.iter().map(|_| DetectorState::new(timeline.attempts.len())).collect();
     let mut flags = Vec::new();

@@ -1,9 +1,9 @@
 //! Activity of the cluster's own speculation: copies, wins and losses, and the time spent on losing attempts.
 
-use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
-use elephant_base::state::state;
 use crate::stragglers::executions::AttemptsByTask;
+use elephant_base::state::state;
 use elephant_base::units::Millis;
+use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 
 /// Speculative copies of the tasks of one or several groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,8 +98,8 @@ impl Copies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::table::TaskKind;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::table::TaskKind;
 
     #[test]
     fn winning_and_losing_attempts_are_counted() {

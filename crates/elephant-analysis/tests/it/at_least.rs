@@ -1,10 +1,14 @@
 //! Lower limits of what incomplete applications cost.
 
-use super::*;
+use elephant_analysis::metrics::AtLeast;
+use elephant_base::units::Bytes;
+use elephant_base::units::{MbMillis, Millis, Timestamp};
+use elephant_model::model::Application;
+use elephant_model::model::spark::{Executor, Spark};
 use elephant_model::model::table::TaskKind;
+use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_model::model::{Engine, Status};
 use elephant_ruleset::RuleSet;
-use elephant_base::units::Bytes;
 
 const fn minute(minutes: i64) -> Timestamp {
     Timestamp::from_millis(60_000 * minutes)
@@ -53,8 +57,7 @@ fn executors_cost_at_least_what_they_held_until_the_last_event() {
         removed_at,
         ..Executor::default()
     };
-    let mut spark =
-        Spark { executors: vec![executor(Some(minute(1)), Some(minute(5)))], ..Spark::default() };
+    let mut spark = Spark { executors: vec![executor(Some(minute(1)), Some(minute(5)))], ..Spark::default() };
     spark.log.last_event = Some(minute(10));
     spark.gaps.end = true;
     app.spark = Some(Box::new(spark));

@@ -1,15 +1,15 @@
 //! Tests arithmetic and degenerate cases on applications built by hand.
 
-use elephant_analysis::metrics::spark::{Formula, idle_beyond};
-use elephant_analysis::metrics::{SparkMetricParams};
 use elephant_analysis::metrics::Metrics;
+use elephant_analysis::metrics::SparkMetricParams;
+use elephant_analysis::metrics::spark::{Formula, idle_beyond};
+use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_model::model::conf::Property;
 use elephant_model::model::spark::{
     Executor, ExecutorMetric, Job, JobResult, ResourceProfile, Spark, Stage, StageAttempt, StageStatus,
 };
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine};
-use elephant_base::units::{Bytes, Millis, Timestamp};
 
 const HOUR: i64 = 3_600_000;
 const STAGE: StageAttempt = StageAttempt { stage: 0, attempt: 0 };

@@ -8,8 +8,8 @@ use super::super::finding_args::RuleArgs;
 use super::padded;
 use super::show::parameters;
 use elephant_model::diagnosis::FailureKind;
-use elephant_rule::params::layers::Origin;
 use elephant_report::wrap::{clean, lines};
+use elephant_rule::params::layers::Origin;
 use elephant_ruleset::{ActiveRule, RuleCheck, RuleSet};
 use elephant_verdict::troubles::saves;
 

@@ -5,8 +5,8 @@ use std::error::Error;
 use clap::Args;
 
 use super::padded;
-use elephant_rule::params::words::nearest;
 use elephant_report::wrap::{lines, width};
+use elephant_rule::params::words::nearest;
 use elephant_ruleset::custom::reference::{Line, Section, sections};
 
 pub(super) const EXAMPLES: &str = "\

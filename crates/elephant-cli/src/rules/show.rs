@@ -7,14 +7,14 @@ use clap::Args;
 use thiserror::Error;
 
 use super::super::finding_args::RuleArgs;
-use elephant_model::diagnosis::FailureKind;
 use elephant_engine::engine;
+use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Application;
+use elephant_report::page::reflow;
+use elephant_report::wrap::{clean, width};
 use elephant_rule::params::ParamValue;
 use elephant_rule::params::layers::Parameter;
 use elephant_rule::params::words::did_you_mean;
-use elephant_report::page::reflow;
-use elephant_report::wrap::{clean, width};
 use elephant_ruleset::{ActiveRule, Aspect, Document, RuleCheck, RuleSet, settings};
 
 pub(super) const EXAMPLES: &str = "\

@@ -10,12 +10,12 @@ use super::super::finding_args::{RuleArgs, RulePaths};
 use super::super::{Exit, finding_args::Day};
 use super::check::count;
 use super::print;
+use elephant_base::severity::Severity;
 use elephant_engine::engine;
-use elephant_rule::finding::{Judgement, Name, Verdict};
 use elephant_report::wrap::clean;
+use elephant_rule::finding::{Judgement, Name, Verdict};
 use elephant_ruleset::custom::{CustomRule, Example, Expected, Input};
 use elephant_ruleset::{ActiveRule, RuleCheck, RuleError, RuleSet};
-use elephant_base::severity::Severity;
 
 pub(super) const EXAMPLES: &str = "\
 Examples are part of the file that defines a rule. An example has values or a history:

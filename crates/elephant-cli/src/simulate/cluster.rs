@@ -11,10 +11,10 @@ use thiserror::Error;
 use super::super::Exit;
 use super::super::output::Output;
 use super::SimulationArgs;
-use elephant_report::simulate::{write_cluster, write_history};
 use elephant_lab::cluster::policy::Policy;
 use elephant_lab::cluster::scenario::Scenario;
 use elephant_lab::cluster::study::{Plan, Study, check, simulate, single};
+use elephant_report::simulate::{write_cluster, write_history};
 
 pub(super) const EXAMPLES: &str = "\
 Some nodes have fewer active cores, so tasks on them take longer. Detectors look for these stragglers while the job \

@@ -18,9 +18,9 @@ use super::super::output::print_message;
 use super::super::path_args::{Inputs, ListArgs, StdinArgs};
 use super::SimulationArgs;
 use elephant_engine::engine::Progress;
-use elephant_report::simulate::write_patterns;
 use elephant_lab::patterns::settings::{SHIPPED, Settings};
 use elephant_lab::patterns::{PatternsReport, Seeds, simulate, simulate_from};
+use elephant_report::simulate::write_patterns;
 
 pub(super) const EXAMPLES: &str = "\
 All tasks of a job start at once; some are stragglers, whose progress falls behind from some time on. Detectors see \

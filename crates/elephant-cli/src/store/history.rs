@@ -16,8 +16,8 @@ use super::StoreArgs;
 use elephant_report::TextOptions;
 use elephant_report::history::{HistoryFormat, write};
 use elephant_ruleset::{Aspect, RuleSet};
-use elephant_verdict::savings::Prices;
 use elephant_store::{Asked, Grouping, Question, Store};
+use elephant_verdict::savings::Prices;
 
 pub(crate) const EXAMPLES: &str = "\
 Answers questions about all applications in a database, without opening a history. Copies of one run count once.

@@ -14,11 +14,11 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use super::analysis::Analysis;
 use super::input_args::InputArgs;
 use super::path_args::Inputs;
-use elephant_engine::engine::{self, Options, Render};
 use elephant_base::severity::Severity;
+use elephant_base::units::Timestamp;
+use elephant_engine::engine::{self, Options, Render};
 use elephant_store::{Place, Store, StoreError, Stored};
 use elephant_verdict::troubles::Basis;
-use elephant_base::units::Timestamp;
 
 /// The message for users.
 pub(super) fn failed(place: &Place, what: &str, error: &StoreError) -> Box<dyn Error> {

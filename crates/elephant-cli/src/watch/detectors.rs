@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::WatchArgs;
-use elephant_model::model::Engine;
 use elephant_analysis::stragglers::detect::options::DetectorOptions;
 use elephant_analysis::stragglers::detect::{Detector, Needs, all_with};
 use elephant_analysis::stragglers::replay::Options;
 use elephant_engine::survey::Learnt;
 use elephant_engine::watch::Judges;
+use elephant_model::model::Engine;
 
 /// A detector that cannot watch.
 #[derive(Debug, thiserror::Error)]

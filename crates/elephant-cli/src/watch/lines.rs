@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 use super::super::output::{self, Output, OutputError, is_standard_output};
 use super::super::{interrupt, progress};
 use super::{Format, WatchArgs};
-use elephant_report::TextOptions;
-use elephant_report::watch::{Silent, begin_ndjson, begin_text, status, write_ndjson, write_text};
 #[cfg(feature = "http")]
 use elephant_engine::watch::{Client, Outcome, TIMEOUT, Webhook};
 use elephant_engine::watch::{State, Status, Told};
+use elephant_report::TextOptions;
+use elephant_report::watch::{Silent, begin_ndjson, begin_text, status, write_ndjson, write_text};
 
 /// How long to wait for the webhook at the end.
 #[cfg(feature = "http")]

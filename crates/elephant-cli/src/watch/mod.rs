@@ -18,16 +18,16 @@ use super::limits::{Limit, size};
 use super::output::{self, OutputError};
 use super::stragglers::{duration, positive};
 use super::{Color, Exit};
-use elephant_base::limits::Limits;
-use elephant_model::model::Engine;
+use detectors::Detectors;
 use elephant_analysis::stragglers::detect::Needs;
 use elephant_analysis::stragglers::labels::MIN_TASKS;
-use elephant_engine::survey::Learnt;
+use elephant_base::limits::Limits;
 use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_engine::survey::Learnt;
 #[cfg(feature = "http")]
 use elephant_engine::watch::{Client, Questions, Servers, TIMEOUT};
 use elephant_engine::watch::{Settings, State, Told, Watch};
-use detectors::Detectors;
+use elephant_model::model::Engine;
 use lines::Lines;
 
 pub(super) const EXAMPLES: &str = "\

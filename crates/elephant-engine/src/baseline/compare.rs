@@ -9,13 +9,13 @@ use super::metrics;
 use super::run::rounded;
 use super::spread::Tolerance;
 use super::{Baseline, Job};
-use elephant_rule::finding::{Finding, Worse};
-use elephant_verdict::fingerprint::{Fingerprint, JobKey, without_lines};
+use crate::fingerprint::{Fingerprint, JobKey, without_lines};
 use crate::results::{
     Absence, Absent, Accepted, ApplicationReport, Change, Comparison, Counts, FindingChange, JobComparison,
     JobState, MeasureChange, MetricVerdict, Report,
 };
 use elephant_base::severity::Severity;
+use elephant_rule::finding::{Finding, Worse};
 
 /// Compares all findings of `report` with the accepted ones. The report must contain all findings of
 /// severity low and above.

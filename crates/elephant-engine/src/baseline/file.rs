@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use elephant_input::whole;
 use crate::results::{Accepted, Comparison, JobComparison};
 use elephant_base::units::Bytes;
+use elephant_input::whole;
 
 /// The version of the file's layout.
 const VERSION: u32 = 1;

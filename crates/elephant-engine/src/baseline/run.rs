@@ -1,11 +1,11 @@
 //! The entry of a run in a baseline.
 
 use super::Run;
-use elephant_verdict::fingerprint::hash;
-use elephant_analysis::metrics::AtLeast;
-use elephant_model::model::Status;
+use crate::fingerprint::hash;
 use crate::results::{ApplicationReport, Metric};
+use elephant_analysis::metrics::AtLeast;
 use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
+use elephant_model::model::Status;
 
 /// Digits of a run's hash: enough for the runs of one job.
 const HASH_DIGITS: usize = 12;

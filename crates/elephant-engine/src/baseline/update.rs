@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::metrics::settled;
 use super::run::{identity, rounded, unfit};
 use super::{Baseline, Job, Run};
-use elephant_verdict::fingerprint::JobKey;
+use crate::fingerprint::JobKey;
 use crate::results::{
     Absence, Accepted, ApplicationReport, Change, Comparison, FindingChange, JobComparison, JobState, Report,
 };

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::side::{Finding, Metrics, NotEvaluated, Phase, Run, Tasks};
+use crate::results::ApplicationReport;
+use elephant_analysis::metrics;
+use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
+use elephant_model::model;
 use elephant_model::model::TaskCounts;
 use elephant_model::model::conf::secrets;
-use crate::results::ApplicationReport;
-use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
-use elephant_analysis::metrics;
-use elephant_model::model;
 use elephant_rule::finding;
 
 impl From<&ApplicationReport> for Run {

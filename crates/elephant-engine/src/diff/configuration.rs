@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elephant_verdict::fingerprint::normalise;
+use crate::fingerprint::normalise;
 
 /// Settings that differ between any two runs, by prefix of their names.
 const OF_ONE_RUN: [&str; 14] = [

@@ -19,7 +19,6 @@ pub enum Unit {
 
 /// A number on both sides.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct Figure {
     /// The key in JSON, with the unit as suffix.
     pub key: String,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Run;
-use elephant_verdict::fingerprint::JobKey;
+use crate::fingerprint::JobKey;
 
 pub(super) struct Paired<'a> {
     pub(super) both: Vec<(&'a Run, &'a Run)>,
@@ -69,7 +69,7 @@ fn of_one_user<'a>(a: &mut Vec<&'a Run>, b: &mut Vec<&'a Run>) -> Vec<(&'a Run, 
 pub(super) fn keys(a: &[String], b: &[String]) -> Vec<(Option<usize>, Option<usize>)> {
     let mut partner: Vec<Option<usize>> = vec![None; a.len()];
     let mut taken = vec![false; b.len()];
-    let same: [fn(&str) -> String; 2] = [str::to_owned, elephant_verdict::fingerprint::without_lines];
+    let same: [fn(&str) -> String; 2] = [str::to_owned, crate::fingerprint::without_lines];
     for spelling in same {
         let mut free: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (place, key) in b.iter().enumerate().rev() {

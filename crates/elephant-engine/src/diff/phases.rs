@@ -6,7 +6,6 @@ use super::side::{Phase, Run};
 
 /// A phase of both sides, or of only one.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct PhasePair {
     /// Its key, without ids that change from run to run: `map`, `stage "count at App.scala:10" #2`.
     pub key: String,

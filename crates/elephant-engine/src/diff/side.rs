@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::Label;
 use crate::engine::{Filter, Identity};
-use elephant_verdict::fingerprint::{JobKey, job_key, stage_key, stage_name};
+use crate::fingerprint::{JobKey, job_key, stage_key, stage_name};
 use crate::results::Report;
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
@@ -60,7 +60,6 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
-#[non_exhaustive]
 pub struct Metrics {
     pub runtime_ms: Option<f64>,
     pub wait_ms: Option<f64>,

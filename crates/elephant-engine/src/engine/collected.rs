@@ -9,9 +9,9 @@ use super::rank;
 use super::totals::Sums;
 use super::visit::Turn;
 use super::worst::Worst;
-use elephant_rule::finding::Name;
-use elephant_model::model::Application;
 use crate::results::{ApplicationReport, NodeWork, Totals};
+use elephant_model::model::Application;
+use elephant_rule::finding::Name;
 
 /// The result of the rules for one application.
 pub(super) struct Judged {

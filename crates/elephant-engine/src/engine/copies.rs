@@ -7,9 +7,9 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
-use elephant_model::model::{Application, Engine};
 use elephant_base::state::state;
 use elephant_base::units::Timestamp;
+use elephant_model::model::{Application, Engine};
 
 /// What all copies of a run have in common. Ids alone are not unique: two clusters may both have an
 /// `application_1_0001`.

@@ -8,15 +8,15 @@ use super::copies::RunCopy;
 use super::rank::{self, Place};
 use super::visit::{Turn, may_be_superseded};
 use super::worst_charts::{Copied, WorstCharts};
-use elephant_verdict::charts::Charts;
-use elephant_rule::finding::{Finding, Name, Suppressed, TroubleKind};
-use elephant_verdict::fingerprint::StageName;
-use elephant_analysis::metrics::{AtLeast, Metrics};
-use elephant_model::model::{Application, Phase, Status};
-use elephant_analysis::replay::spark::RecordedOnce;
+use crate::fingerprint::StageName;
 use crate::results::{ApplicationReport, Leading, Work};
-use elephant_ruleset::{Evaluation, RuleSet};
+use elephant_analysis::metrics::{AtLeast, Metrics};
+use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
+use elephant_model::model::{Application, Phase, Status};
+use elephant_rule::finding::{Finding, Name, Suppressed, TroubleKind};
+use elephant_ruleset::{Evaluation, RuleSet};
+use elephant_verdict::charts::Charts;
 use elephant_verdict::troubles::{Basis, Diagnosed, diagnose};
 
 /// The report on one application, and the index of the suppression for each suppressed finding.
@@ -195,8 +195,8 @@ fn evaluated(evaluation: &Evaluation) -> Arc<[Name]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::Engine;
     use elephant_base::units::{Bytes, MbMillis, Millis};
+    use elephant_model::model::Engine;
 
     #[test]
     fn the_part_that_was_read_decides_whether_a_run_is_small() {

@@ -2,11 +2,11 @@
 
 use std::iter;
 
+use elephant_base::units::Timestamp;
 use elephant_input::kind::SourceKind;
 use elephant_input::storage::{Announced, Wanted};
 use elephant_model::model::{Application, Engine};
 use elephant_ruleset::Pattern;
-use elephant_base::units::Timestamp;
 
 /// Selects the applications to read; the default selects all.
 ///

@@ -34,12 +34,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use elephant_input::named::Named;
-use elephant_base::limits::Limits;
-use elephant_parse::OtherCounters;
 use crate::results::{Report, Summary, SuppressionUse};
-use elephant_ruleset::{RuleSet, Suppression};
+use elephant_base::limits::Limits;
 use elephant_base::severity::Severity;
+use elephant_input::named::Named;
+use elephant_parse::OtherCounters;
+use elephant_ruleset::{RuleSet, Suppression};
 use elephant_verdict::troubles::Basis;
 
 use collected::{Collected, Collector, Judged};
@@ -61,11 +61,11 @@ pub use pieces::Pieces;
 pub use pieces::Render;
 pub use progress::{Progress, SoFar};
 pub(crate) use traces::{Before, visit_traces};
-pub use visit::SUPERSEDED;
 pub use visit::DUPLICATE;
 pub(crate) use visit::Gathered;
-pub use visit::{discover, gather_beside_traces, visit_beside_traces, visit_for_rules};
+pub use visit::SUPERSEDED;
 pub use visit::{Visit, Visited, visit, visit_with};
+pub use visit::{discover, gather_beside_traces, visit_beside_traces, visit_for_rules};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone)]
@@ -114,12 +114,7 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
 }
 
 /// Like [`analyze_with`], with prices.
-pub fn analyze_by(
-    named: Named<'_>,
-    basis: Basis<'_>,
-    options: &Options,
-    progress: &Progress,
-) -> Report {
+pub fn analyze_by(named: Named<'_>, basis: Basis<'_>, options: &Options, progress: &Progress) -> Report {
     analyze_into(Collector::new(options.top), named, basis, options, progress).0
 }
 

@@ -10,11 +10,11 @@ use super::read::{Extent, Wanted};
 use super::visit::{Gathered, Turn, Visit, gather_in_turn, may_be_superseded};
 use super::worst_charts::{Copied, WorstCharts};
 use super::{Options, Pieces, Progress, Render, conclude, evaluate};
+use crate::results::{ApplicationReport, Report, SourceProblem};
+use elephant_base::state::{State, state};
 use elephant_input::named::Named;
 use elephant_model::model::Application;
 use elephant_parse::OtherCounters;
-use crate::results::{ApplicationReport, Report, SourceProblem};
-use elephant_base::state::{State, state};
 use elephant_verdict::troubles::Basis;
 
 /// What one of several runs found.
@@ -48,12 +48,7 @@ struct Kept {
 state!(struct Kept { nth, report, suppressed_by } without { turn: Turn::default() });
 
 /// Judges the histories below the paths, for a report on them and others.
-pub fn analyze_part(
-    named: Named<'_>,
-    basis: Basis<'_>,
-    options: &Options,
-    progress: &Progress,
-) -> Part {
+pub fn analyze_part(named: Named<'_>, basis: Basis<'_>, options: &Options, progress: &Progress) -> Part {
     let worst_charts = WorstCharts::new(options.charts);
     let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
     let extent =

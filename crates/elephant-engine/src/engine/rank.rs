@@ -3,10 +3,10 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use elephant_rule::finding::Finding;
 use crate::results::{ApplicationReport, Leading};
 use elephant_base::severity::Severity;
 use elephant_base::units::MbMillis;
+use elephant_rule::finding::Finding;
 
 /// The sort key of an application: what leads the order, severity and score, then wasted memory (unknown last) unless savings
 /// lead, then id and sources.
@@ -71,8 +71,10 @@ mod tests {
     fn waste_breaks_ties_only_where_savings_do_not_rank() {
         let wasted = |app: &str, mb: u64, leading: &Leading| {
             let mut report = ApplicationReport::blank(app);
-            report.metrics.wasted =
-                Some(MbMillis::of(elephant_base::units::Bytes::from_mib(mb), elephant_base::units::Millis::from_secs(1)));
+            report.metrics.wasted = Some(MbMillis::of(
+                elephant_base::units::Bytes::from_mib(mb),
+                elephant_base::units::Millis::from_secs(1),
+            ));
             report.leading = leading.clone();
             report
         };

@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 
 use super::Filter;
+use elephant_base::limits::Limits;
+use elephant_base::units::Bytes;
 use elephant_input::budget::{Budget, Metered};
 use elephant_input::codec::{Codec, Tail};
 use elephant_input::error::InputError;
@@ -10,10 +12,8 @@ use elephant_input::inventory::Source;
 use elephant_input::kind::SourceKind;
 use elephant_input::part::Part;
 use elephant_input::window::ByteWindow;
-use elephant_base::limits::Limits;
 use elephant_parse::spark::{self, Completeness, Feed, Log, Names};
 use elephant_parse::{Level, OtherCounters, Parsed, Problems, ToldByName, hadoop1, identify, jhist};
-use elephant_base::units::Bytes;
 
 /// How much of a history is read.
 #[derive(Debug, Clone, Copy)]

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use elephant_rule::finding::{Name, NotEvaluated};
 use crate::results::{
     ApplicationReport, JobGroup, JobSums, NotEvaluatedTotal, RollupSums, RuleTotal, Totals,
 };
-use elephant_verdict::savings;
 use elephant_base::severity::Severity;
+use elephant_rule::finding::{Name, NotEvaluated};
+use elephant_verdict::savings;
 
 /// Adds up applications one by one, in any order.
 #[derive(Debug, Default)]

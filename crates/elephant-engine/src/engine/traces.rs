@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use super::visit::error_problem;
 use super::{Filter, Progress, progress};
-use elephant_input::inventory::Source;
-use elephant_base::limits::Limits;
-use elephant_model::model::Interner;
 use crate::results::{SourceProblem, Summary};
+use elephant_base::limits::Limits;
+use elephant_input::inventory::Source;
+use elephant_model::model::Interner;
 use elephant_trace::{Group, Job, Receiver};
 
 /// Attempts of jobs that are looked at in parallel. These jobs are in memory at the same time.

@@ -15,10 +15,10 @@ use rustc_hash::FxHasher;
 use super::copies::RunCopy;
 use super::rank::Place;
 use super::visit::Turn;
-use elephant_verdict::charts::Charts;
 use crate::results::{ApplicationReport, Leading};
 use elephant_base::severity::Severity;
 use elephant_base::units::MbMillis;
+use elephant_verdict::charts::Charts;
 
 /// The [`Place`] of an application that is no longer in memory, with its turn instead of its sources.
 type Key = (Leading, Reverse<Severity>, Reverse<u64>, Reverse<Option<MbMillis>>, String, Turn);
@@ -161,8 +161,13 @@ mod tests {
         let worst = WorstCharts::new(most);
         let app = |place: usize| ApplicationReport { score: runs[place].0, ..ApplicationReport::blank("a") };
         for &place in order {
-            let make =
-                || Charts::of(&elephant_model::model::Application::new(elephant_model::model::Engine::Spark), &RULES, &[]);
+            let make = || {
+                Charts::of(
+                    &elephant_model::model::Application::new(elephant_model::model::Engine::Spark),
+                    &RULES,
+                    &[],
+                )
+            };
             worst.offer(Place::of(&app(place)), Turn::of_place(place), runs[place].1, make);
         }
         let counted = (0..runs.len()).filter(|&place| runs[place].2);

@@ -7,9 +7,9 @@ use super::collect::{Hosts, Sample};
 use super::conditions::Conditions;
 use super::run::Host;
 use super::settings::Settings;
+use crate::results::NodeWork;
 use elephant_model::model::Application;
 use elephant_model::model::table::{Outcome, TaskKind};
-use crate::results::NodeWork;
 
 /// Z-scores are counted in millionths.
 pub(crate) const MICRO: f64 = 1e6;

@@ -10,7 +10,7 @@ use elephant_base::stats::strata::Strata;
 
 /// Scores of the hosts, over all applications.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cluster {
+pub struct Cluster {
     hosts: Vec<Scores>,
     /// The groups that the z-scores come from.
     pub groups: GroupCounts,
@@ -66,7 +66,7 @@ impl Cluster {
     }
 
     /// Adds the scores of one application. Hosts with the same name are one node.
-    pub(crate) fn add(&mut self, sample: &Sample) {
+    pub fn add(&mut self, sample: &Sample) {
         self.groups.add(sample.groups);
         for &(host, peers) in &sample.peers {
             if let Some(host) = self.host(host) {

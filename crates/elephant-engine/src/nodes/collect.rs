@@ -10,17 +10,17 @@ use super::losses::Losses;
 use super::run::{Host, Run};
 use super::score::ZScale;
 use super::settings::Settings;
-use elephant_model::model::spark::StageAttempt;
-use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, Interner, Symbol, job_type};
-use elephant_base::state::state;
-use elephant_base::stats::descriptive::median;
-use elephant_base::stats::strata::Strata;
 use elephant_analysis::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
 use elephant_analysis::stragglers::executions::overtaken_originals;
 use elephant_analysis::stragglers::labels::multiple;
-use elephant_trace::{Attempt, Job};
+use elephant_base::state::state;
+use elephant_base::stats::descriptive::median;
+use elephant_base::stats::strata::Strata;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::spark::StageAttempt;
+use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::{Application, Interner, Symbol, job_type};
+use elephant_trace::{Attempt, Job};
 
 const MILLIS_OF_A_DAY: i64 = 86_400_000;
 
@@ -30,7 +30,7 @@ pub type DayNumber = NonZeroU16;
 /// The hosts of all applications. Host numbers depend on the order in which applications are read, so reports
 /// must not depend on them.
 #[derive(Debug, Default)]
-pub(crate) struct Hosts(Mutex<HostTable>);
+pub struct Hosts(Mutex<HostTable>);
 
 #[derive(Debug, Default)]
 struct HostTable {
@@ -45,7 +45,7 @@ impl Hosts {
     /// Finds or adds the host of this name; `None` if there are 2³² hosts already. If several racks are
     /// logged, the first by name is kept.
     #[must_use]
-    pub(crate) fn host(&self, name: &str, rack: Option<&str>) -> Option<Host> {
+    pub fn host(&self, name: &str, rack: Option<&str>) -> Option<Host> {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = if let Some(&number) = table.numbers.get(name) {
             number
@@ -95,7 +95,7 @@ impl Hosts {
 /// The z-scores of one application. Rows are small because tens of thousands of applications may be in
 /// memory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sample {
+pub struct Sample {
     /// Successful attempts, and originals that a copy overtook, with a known host, group by group.
     pub rows: Vec<Row>,
     /// The groups they come from.
@@ -110,7 +110,7 @@ state!(struct Sample { rows, groups, peers, losses });
 
 /// An attempt with its z-score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Row {
+pub struct Row {
     /// Its deviation from the group's mean duration, in standard deviations.
     pub score: f64,
     /// The host it ran on.
@@ -162,7 +162,7 @@ impl Sample {
     /// each group on its own. Originals and winning copies count alike, each for its own host. An original that its
     /// copy overtook counts, too, because a node whose tasks are all overtaken has no successful attempt.
     #[must_use]
-    pub(crate) fn of(app: &Application, hosts: &Hosts, settings: &Settings, conditions: &Conditions) -> Self {
+    pub fn of(app: &Application, hosts: &Hosts, settings: &Settings, conditions: &Conditions) -> Self {
         let mut sample = Self::default();
         let mut names = Names { hosts, strings: &app.strings, known: Vec::new() };
         let stages = StageNames::of(app, conditions);
@@ -245,7 +245,7 @@ impl Sample {
 
     /// Adds the attempts of one group. Only successful ones determine the mean, the deviation and the median, so
     /// overtaken ones change no other z-score.
-    pub(crate) fn add_group(&mut self, runs: &[Run], settings: &Settings) {
+    pub fn add_group(&mut self, runs: &[Run], settings: &Settings) {
         let seconds = |run: &Run| run.time.as_f64() / 1000.0;
         let times: Vec<f64> = runs.iter().filter(|run| !run.overtaken).map(seconds).collect();
         if times.is_empty() {

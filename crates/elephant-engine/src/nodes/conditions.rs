@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::run::Run;
+use elephant_base::units::Timestamp;
 use elephant_model::model::table::TaskKind;
 use elephant_ruleset::Pattern;
-use elephant_base::units::Timestamp;
 
 const MILLIS_OF_AN_HOUR: i64 = 3_600_000;
 const HOURS: i64 = 24;

@@ -13,7 +13,7 @@
 //! assert!(!nodes.is_empty());
 //! ```
 mod by_application;
-pub(crate) mod cluster;
+pub mod cluster;
 pub mod collect;
 pub mod conditions;
 pub mod fit;
@@ -22,8 +22,8 @@ pub mod levels;
 pub(crate) mod losses;
 mod parts;
 mod rank;
-pub(crate) mod run;
-pub(crate) mod score;
+pub mod run;
+pub mod score;
 pub mod settings;
 pub mod summary;
 pub mod trend;
@@ -47,14 +47,14 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::engine::{Filter, Progress, Visited, visit_beside_traces, visit_traces};
-use elephant_input::named::Named;
-use elephant_base::limits::Limits;
-use elephant_model::model::{Application, Interner};
 use crate::results::{self, SourceProblem};
-use elephant_trace::Job;
 use cluster::Cluster;
 use collect::{Hosts, Sample};
 use conditions::Conditions;
+use elephant_base::limits::Limits;
+use elephant_input::named::Named;
+use elephant_model::model::{Application, Interner};
+use elephant_trace::Job;
 
 /// Everything that a node report shows.
 #[derive(Debug, Clone)]
@@ -147,7 +147,7 @@ pub fn report_of(
 
 /// Ranks nodes by their z-scores.
 #[must_use]
-pub(crate) fn rank(cluster: Cluster, hosts: Hosts, types: &NodeTypes, settings: &Settings) -> Ranking {
+pub fn rank(cluster: Cluster, hosts: Hosts, types: &NodeTypes, settings: &Settings) -> Ranking {
     let groups = cluster.groups;
     let samples = cluster.into_nodes(hosts);
     let mut nodes: Vec<Node> = samples.into_par_iter().map(|sample| Node::of(sample, settings)).collect();

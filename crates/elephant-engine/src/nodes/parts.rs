@@ -9,8 +9,8 @@ use super::conditions::Conditions;
 use super::run::Host;
 use super::{NodeTypes, NodesReport, Settings, rank};
 use crate::engine::{Filter, Gathered, Part, PartError, PartKind, Progress, Visited, gather_beside_traces};
-use elephant_input::named::Named;
 use elephant_base::limits::Limits;
+use elephant_input::named::Named;
 use elephant_model::model::Application;
 
 /// The settings that change what is collected, in words.

@@ -5,7 +5,7 @@ use elephant_base::units::{Millis, Timestamp};
 
 /// A host, as an index into [`Hosts`](super::collect::Hosts).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Host(u32);
+pub struct Host(u32);
 
 state!(struct Host(value));
 
@@ -23,7 +23,7 @@ impl Host {
 
 /// A successful attempt, or an original that its copy overtook.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub struct Run {
     /// The host it ran on.
     pub host: Option<Host>,
     /// Its start.

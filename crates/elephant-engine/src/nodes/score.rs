@@ -29,9 +29,8 @@ impl ZScale {
 }
 
 /// The z-score of each value; `None` if there is no [`ZScale`].
-#[cfg(test)]
 #[must_use]
-pub(crate) fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
+pub fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
     let scale = ZScale::of(values, ddof)?;
     Some(values.iter().map(|&value| scale.score(value)).collect())
 }

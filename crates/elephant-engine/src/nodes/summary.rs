@@ -9,7 +9,6 @@ use super::types::NodeGroup;
 
 /// Counts over all nodes.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
 pub struct Summary {
     /// Nodes with at least one task.
     pub nodes: u64,

@@ -6,12 +6,12 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::indicators::Node;
+use elephant_analysis::node_metrics::Hosts;
+use elephant_base::units::Bytes;
 use elephant_input::codec;
 use elephant_input::kind::SourceKind;
 use elephant_input::trace_table::TraceTable;
-use elephant_analysis::node_metrics::Hosts;
 use elephant_parse::{Position, Problem, Problems, identify};
-use elephant_base::units::Bytes;
 
 /// Larger files are not read. The machines of Google's trace take 3 MB.
 const MAX_LEN: Bytes = Bytes::from_mib(64);

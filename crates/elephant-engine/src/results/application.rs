@@ -3,22 +3,21 @@
 use std::sync::Arc;
 
 use super::{Leading, NodeWork, Work};
-use elephant_verdict::charts::Charts;
-use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
-use elephant_verdict::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
+use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
 use elephant_analysis::metrics::{AtLeast, Metrics};
-use elephant_model::model::conf::Conf;
-use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
-use elephant_verdict::savings::ApplicationSavings;
 use elephant_base::severity::Severity;
 use elephant_base::state::state;
-use elephant_verdict::troubles::{Recommended, Trouble};
 use elephant_base::units::Timestamp;
+use elephant_model::model::conf::Conf;
+use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
+use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
+use elephant_verdict::charts::Charts;
+use elephant_verdict::savings::ApplicationSavings;
+use elephant_verdict::troubles::{Recommended, Trouble};
 
 /// One application with the results of the rules.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // as in `Application`
-#[non_exhaustive]
 pub struct ApplicationReport {
     pub id: String,
     /// The application's attempt, if its cluster manager counts attempts.
@@ -58,7 +57,7 @@ pub struct ApplicationReport {
     /// Sums over its attempts; unknown if a limit cut the history.
     pub work: Work,
     /// What it cost at least, if its history is incomplete and no limit cut it.
-    pub(crate) at_least: AtLeast,
+    pub at_least: AtLeast,
     /// The number of findings by severity value.
     pub counts: [u64; 5],
     /// What is wrong, worst first: findings of one root cause together, with one remedy.
@@ -175,8 +174,7 @@ impl ApplicationReport {
     }
 
     /// A Spark application that did no work.
-    #[cfg(test)]
-    pub(crate) fn blank(id: &str) -> Self {
+    pub fn blank(id: &str) -> Self {
         let mut app = Application::new(Engine::Spark);
         id.clone_into(&mut app.id);
         app.status = Status::Succeeded;

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use elephant_rule::finding::Finding;
-use elephant_verdict::fingerprint::Fingerprint;
+use crate::fingerprint::Fingerprint;
 use elephant_base::severity::Severity;
+use elephant_rule::finding::Finding;
 
 /// How a finding compares with the accepted one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,7 +158,7 @@ pub struct Accepted {
     /// Whether the run that showed it has an incomplete history.
     #[serde(default, skip_serializing_if = "is_false")]
     pub incomplete: bool,
-    /// The finding's [`elephant_verdict::fingerprint::Fingerprint`].
+    /// The finding's [`crate::fingerprint::Fingerprint`].
     pub fingerprint: String,
 }
 

@@ -3,9 +3,9 @@
 use super::ApplicationReport;
 use super::change::{Absence, Absent, FindingChange};
 use super::metric::{Metric, Range};
-use elephant_rule::finding::Finding;
-use elephant_verdict::fingerprint::JobKey;
+use crate::fingerprint::JobKey;
 use elephant_base::severity::Severity;
+use elephant_rule::finding::Finding;
 
 /// An analysis next to a baseline.
 #[derive(Debug, Clone, PartialEq, Default)]

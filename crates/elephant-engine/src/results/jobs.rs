@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
 use super::{ApplicationReport, Leading};
-use elephant_rule::finding::TroubleKind;
-use elephant_verdict::fingerprint::JobKey;
-use elephant_model::model::Engine;
-use elephant_verdict::savings::Sums;
+use crate::fingerprint::JobKey;
 use elephant_base::severity::Severity;
-use elephant_verdict::troubles::WorthSum;
 use elephant_base::units::{MbMillis, Millis, Timestamp};
+use elephant_model::model::Engine;
+use elephant_rule::finding::TroubleKind;
+use elephant_verdict::savings::Sums;
+use elephant_verdict::troubles::WorthSum;
 
 /// The job and the user that an application belongs to. An application without a name is alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use super::Metrics;
+use elephant_base::state::state;
 use elephant_model::model::{Application, Status};
 use elephant_ruleset::settings::{OrderBy, OrderParams};
 use elephant_verdict::savings::{Amounts, ApplicationSavings};
-use elephant_base::state::state;
 use elephant_verdict::troubles::{Basis, Worth};
 
 /// What comes first in a report. Ties are broken by severity and score, then by wasted memory unless savings come first, then

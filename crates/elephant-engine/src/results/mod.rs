@@ -29,22 +29,22 @@ mod worst;
 
 use chrono::NaiveDate;
 
-use elephant_ruleset::RuleInfo;
 use elephant_base::severity::Severity;
 use elephant_base::state::state;
+use elephant_ruleset::RuleInfo;
 
-pub use elephant_verdict::charts::{
-    Amount, Axis, Bucket, Charts, Durations, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, Load,
-    LoadOf, MeanOf, MemoryUse, NodeAttempts, PhaseRow, Phases, Point, Quantity, Rows, Scale, Scatter,
-    Timeline,
-};
-pub use elephant_verdict::fingerprint::{Fingerprint, JobKey, StageName};
-pub use elephant_analysis::metrics::{ExecutorCounts, JobCounts, Metrics, SparkCounts, StageCounts};
-pub use elephant_parse::{Level, Position, Problem};
+pub use crate::fingerprint::{Fingerprint, JobKey, StageName};
 pub use application::ApplicationReport;
 pub use change::{Absence, Absent, Accepted, Change, FindingChange, MeasureChange};
 pub use comparison::{
     Comparison, Counts, IncompleteRun, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared,
+};
+pub use elephant_analysis::metrics::{ExecutorCounts, JobCounts, Metrics, SparkCounts, StageCounts};
+pub use elephant_parse::{Level, Position, Problem};
+pub use elephant_verdict::charts::{
+    Amount, Axis, Bucket, Charts, Durations, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, Load,
+    LoadOf, MeanOf, MemoryUse, NodeAttempts, PhaseRow, Phases, Point, Quantity, Rows, Scale, Scatter,
+    Timeline,
 };
 pub use jobs::JobGroup;
 pub use jobs::{JobSums, JobTotal};
@@ -62,7 +62,6 @@ pub use worst::{WorstTrouble, WorstTroubles};
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct Report {
     /// The active rules, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
@@ -124,7 +123,6 @@ pub struct SuppressionUse {
 
 /// Counts over the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub struct Summary {
     /// Files below the paths.
     pub files_found: u64,

@@ -1,10 +1,10 @@
 //! Sums over all applications of a report, and the rules with most findings.
 
 use super::{JobTotal, Rollups};
-use elephant_rule::finding::Name;
-use elephant_verdict::savings::Sums;
 use elephant_base::severity::Severity;
 use elephant_base::units::MbMillis;
+use elephant_rule::finding::Name;
+use elephant_verdict::savings::Sums;
 
 /// Sums over all applications.
 #[derive(Debug, Clone, PartialEq, Default)]

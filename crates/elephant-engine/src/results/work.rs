@@ -1,10 +1,10 @@
 //! Sums over all attempts of an application. Runs of one job are compared by them.
 
+use elephant_base::state::state;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Outcome, TaskKind};
-use elephant_base::state::state;
-use elephant_base::units::{Bytes, Millis};
 
 /// Sums over all attempts, without setup and cleanup tasks of Hadoop 1. A value is `None` if no attempt
 /// reports it, or if an attempt reports an unreadable one.

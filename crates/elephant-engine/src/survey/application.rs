@@ -8,21 +8,23 @@ use super::group::{GroupReport, host};
 use super::learnt::GroupKey;
 use super::origin::Origin;
 use super::run_times::RunTimes;
-use elephant_analysis::metrics::run_time;
-use elephant_model::model::conf::defaults::Version;
-use elephant_model::model::table::{TaskKind, TimePoint};
-use elephant_model::model::{Application, Status};
-use elephant_analysis::node_metrics::{NodeMetric, NodeMetrics};
 use crate::results::Sort;
-use elephant_base::state::state;
-use elephant_analysis::stragglers::cause::{Cause, CauseCounts, Confidence, LabelledGroup, StragglerCause, attribute};
+use elephant_analysis::metrics::run_time;
+use elephant_analysis::node_metrics::{NodeMetric, NodeMetrics};
+use elephant_analysis::stragglers::cause::{
+    Cause, CauseCounts, Confidence, LabelledGroup, StragglerCause, attribute,
+};
 use elephant_analysis::stragglers::evaluation::Evaluated;
 use elephant_analysis::stragglers::executions::Execution;
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::impact::{JobImpact, JudgedGroup, JudgedTask, Speculation};
 use elephant_analysis::stragglers::labels::{Labels, Reference};
 use elephant_analysis::stragglers::speculation::Copies;
+use elephant_base::state::state;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::conf::defaults::Version;
+use elephant_model::model::table::{TaskKind, TimePoint};
+use elephant_model::model::{Application, Status};
 
 /// The stragglers of one application.
 #[derive(Debug, Clone)]
@@ -103,7 +105,7 @@ pub(super) struct JobKey {
 impl ApplicationStragglers {
     /// Surveys an application.
     #[must_use]
-    pub(crate) fn of(
+    pub fn of(
         app: &Application,
         sources: &[String],
         settings: &Settings,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::application::ApplicationStragglers;
-use elephant_base::stats::descriptive::pearson;
 use elephant_analysis::stragglers::cause::{Cause, CauseCounts};
 use elephant_analysis::stragglers::labels::{DOS_DIAGNOSE, is_dos_straggler};
+use elephant_base::stats::descriptive::pearson;
 use elephant_base::units::Timestamp;
 
 const MILLIS_OF_A_DAY: i64 = 86_400_000;

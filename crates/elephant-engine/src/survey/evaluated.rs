@@ -1,9 +1,6 @@
 //! The flags of detectors on a group, stored compactly until all runs of a job are known.
 
-use elephant_model::model::Engine;
-use elephant_model::model::conf::defaults::Version;
-use elephant_model::model::table::TaskGroup;
-use elephant_base::state::state;
+use crate::survey::Settings;
 use elephant_analysis::stragglers::detect::options::EngineSetting;
 use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
 use elephant_analysis::stragglers::detect::spark_settings::grid;
@@ -14,8 +11,11 @@ use elephant_analysis::stragglers::quality::{Judged, Quality};
 use elephant_analysis::stragglers::regression::ProgressModel;
 use elephant_analysis::stragglers::replay::{Options, Sources};
 use elephant_analysis::stragglers::usual::UsualSource;
-use crate::survey::Settings;
+use elephant_base::state::state;
 use elephant_base::units::Millis;
+use elephant_model::model::Engine;
+use elephant_model::model::conf::defaults::Version;
+use elephant_model::model::table::TaskGroup;
 
 /// A task that a detector flagged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,17 +6,19 @@ use std::collections::BTreeSet;
 use super::evaluated::{Evaluation, Replayed};
 use super::learnt::{GroupKey, LearntRun};
 use super::{Histogram, Method, Settings};
-use elephant_heuristics::max_concurrent::max_concurrent;
-use elephant_model::model::Application;
-use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-use elephant_base::state::state;
 use elephant_analysis::stragglers::cause::{CauseCounts, StragglerCause};
 use elephant_analysis::stragglers::evaluation::{Evaluated, GroundTruth};
 use elephant_analysis::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
 use elephant_analysis::stragglers::group::GroupStragglers;
-use elephant_analysis::stragglers::labels::{DOS_DIAGNOSE, DOS_REPORT, Limit, Reference, dos_index, is_dos_straggler};
+use elephant_analysis::stragglers::labels::{
+    DOS_DIAGNOSE, DOS_REPORT, Limit, Reference, dos_index, is_dos_straggler,
+};
 use elephant_analysis::stragglers::usual::{TaskTime, UsualRule};
+use elephant_base::state::state;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_heuristics::max_concurrent::max_concurrent;
+use elephant_model::model::Application;
+use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 
 /// One group of tasks.
 #[derive(Debug, Clone)]

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use elephant_verdict::fingerprint::{JobKey, stage_name};
-use elephant_input::whole;
-use elephant_model::model::spark::StageAttempt;
-use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_model::model::{Application, Engine};
-use elephant_base::state::state;
+use crate::fingerprint::{JobKey, stage_name};
 use elephant_analysis::stragglers::executions::{Execution, Executions};
 use elephant_analysis::stragglers::regression::ProgressModel;
 use elephant_analysis::stragglers::replay::{GRID, Timeline, median_progress};
 use elephant_analysis::stragglers::usual::TaskTime;
+use elephant_base::state::state;
 use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_input::whole;
+use elephant_model::model::spark::StageAttempt;
+use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_model::model::{Application, Engine};
 
 /// The version of the file's layout.
 ///
@@ -298,7 +298,7 @@ impl Learnt {
 
     /// Usual progress of the tasks of a group in applications other than this one. The group is found by the
     /// engine, the name of its job and its own name.
-    pub(crate) fn usual_progress(
+    pub fn usual_progress(
         &self,
         (engine, job): (Engine, Option<&str>),
         (kind, name): (TaskKind, Option<&str>),

@@ -38,7 +38,8 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-pub use elephant_input::trace_table::TraceFormat;
+pub use application::{ApplicationStragglers, WaitedFor};
+pub use days::{CauseCorrelation, StragglerDay};
 pub use elephant_analysis::stragglers::cause::Params as CauseParams;
 pub use elephant_analysis::stragglers::cause::components::Component;
 pub use elephant_analysis::stragglers::cause::evidence::{Evidence, Fact};
@@ -58,8 +59,7 @@ pub use elephant_analysis::stragglers::quality::Quality;
 pub use elephant_analysis::stragglers::replay::Sources;
 pub use elephant_analysis::stragglers::speculation::Copies;
 pub use elephant_analysis::stragglers::usual::{UsualRule, UsualSource};
-pub use application::{ApplicationStragglers, WaitedFor};
-pub use days::{CauseCorrelation, StragglerDay};
+pub use elephant_input::trace_table::TraceFormat;
 pub use evaluated::{Evaluation, SWEPT};
 pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
@@ -73,12 +73,12 @@ pub use settings::{Method, Settings};
 pub use waiting::Waiting;
 
 use crate::engine::{Filter, Progress, Visit, Visited, visit_beside_traces, visit_traces};
-use elephant_input::named::Named;
-use elephant_base::limits::Limits;
-use elephant_model::model::table::TaskKind;
-use elephant_analysis::node_metrics::NodeMetrics;
 use crate::results::{Sort, SourceProblem, Summary};
 use application::JobKey;
+use elephant_analysis::node_metrics::NodeMetrics;
+use elephant_base::limits::Limits;
+use elephant_input::named::Named;
+use elephant_model::model::table::TaskKind;
 use evaluated::catalogue;
 use sums::Sums;
 use traces::{Longest, is_replayed};

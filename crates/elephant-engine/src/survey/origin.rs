@@ -1,8 +1,8 @@
 //! Where an application comes from.
 
+use elephant_base::state::state;
 use elephant_input::trace_table::TraceFormat;
 use elephant_model::model::Engine;
-use elephant_base::state::state;
 
 /// Where an application comes from: the history of an engine, or a cluster trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

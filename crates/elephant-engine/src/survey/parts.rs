@@ -6,10 +6,10 @@ use std::path::Path;
 use super::application::ApplicationStragglers;
 use super::{Settings, Sort, StragglerReport, evaluated};
 use crate::engine::{Filter, Gathered, Part, PartError, PartKind, Progress, Visited, gather_beside_traces};
-use elephant_input::named::Named;
-use elephant_base::limits::Limits;
-use elephant_model::model::Application;
 use elephant_analysis::node_metrics::NodeMetrics;
+use elephant_base::limits::Limits;
+use elephant_input::named::Named;
+use elephant_model::model::Application;
 
 /// The settings that change what is found in one application, in words.
 pub fn options_of_part(settings: &Settings) -> String {

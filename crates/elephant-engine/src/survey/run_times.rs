@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::evaluated::offered;
 use super::group::GroupReport;
 use super::settings::Settings;
+use elephant_analysis::replay::{Micros, mapreduce, spark};
+use elephant_analysis::stragglers::group::GroupStragglers;
+use elephant_base::state::state;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine, Status};
-use elephant_analysis::replay::{Micros, mapreduce, spark};
 use elephant_verdict::savings::error_of_replay;
-use elephant_base::state::state;
-use elephant_analysis::stragglers::group::GroupStragglers;
 
 /// Run times of applications with copies, compared with those without. A copy starts at the flag, finds a
 /// slot, and takes the median time of its group; the task ends with the attempt that ends first. Tasks that

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::learnt::Learnt;
-use elephant_input::trace_table::TraceFormat;
 use elephant_analysis::stragglers::cause;
 use elephant_analysis::stragglers::detect::options::DetectorOptions;
 use elephant_analysis::stragglers::executions::Basis;
 use elephant_analysis::stragglers::labels::{DOS_REPORT, Edge, Labelling, MIN_TASKS, Reference};
 use elephant_analysis::stragglers::usual::UsualRule;
 use elephant_base::units::Millis;
+use elephant_input::trace_table::TraceFormat;
 
 /// The definition of a straggler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,6 @@ use super::evaluated::engine_settings;
 use super::origin::Origin;
 use super::waiting::Waiting;
 use super::{EngineDetectors, RunTimes, Settings, Total};
-use elephant_model::model::conf::defaults::Version;
 use elephant_analysis::stragglers::cause::{Cause, CauseCounts};
 use elephant_analysis::stragglers::evaluation::pool::Pool;
 use elephant_analysis::stragglers::evaluation::{Best, Evaluated, best, rank};
@@ -17,6 +16,7 @@ use elephant_analysis::stragglers::progress::ProgressSource;
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_analysis::stragglers::usual::UsualSource;
 use elephant_base::units::Millis;
+use elephant_model::model::conf::defaults::Version;
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -9,9 +9,9 @@ use super::evaluated::catalogue;
 use super::origin::Origin;
 use super::sums::Sums;
 use crate::engine::Before;
+use elephant_analysis::node_metrics::NodeMetrics;
 use elephant_model::model::Interner;
 use elephant_model::model::table::TaskKind;
-use elephant_analysis::node_metrics::NodeMetrics;
 use elephant_trace::Job;
 
 /// Jobs that are kept, unless `--top` asks for another number.

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::Identity as Filtered;
-use elephant_model::model::Engine;
-use elephant_model::model::table::TaskKind;
-use elephant_parse::spark::{LiveEvent, LiveTask};
+use crate::survey::Learnt;
 use elephant_analysis::stragglers::detect::Detector;
 use elephant_analysis::stragglers::live::Report;
 use elephant_analysis::stragglers::live::{End, Flagged, Launch, LiveGroup};
 use elephant_analysis::stragglers::replay::Options;
-use crate::survey::Learnt;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::Engine;
+use elephant_model::model::table::TaskKind;
+use elephant_parse::spark::{LiveEvent, LiveTask};
 
 /// What identifies an application, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct Flag {
 
 /// An application that runs.
 #[derive(Default)]
-pub(crate) struct LiveApplication {
+pub struct LiveApplication {
     identity: Arc<Identity>,
     groups: BTreeMap<TaskKind, LiveTasks>,
     newest: Option<Timestamp>,
@@ -116,7 +116,7 @@ impl LiveApplication {
     }
 
     /// The time of the newest event.
-    pub(crate) const fn newest(&self) -> Option<Timestamp> {
+    pub const fn newest(&self) -> Option<Timestamp> {
         self.newest
     }
 
@@ -159,7 +159,7 @@ impl LiveApplication {
     }
 
     /// The application begins.
-    pub(crate) fn begin(&mut self, identity: Identity) {
+    pub fn begin(&mut self, identity: Identity) {
         self.saw(identity.started_at);
         self.identity = Arc::new(identity);
     }
@@ -173,7 +173,7 @@ impl LiveApplication {
     }
 
     /// A group of tasks begins; `tasks` is their number.
-    pub(crate) fn group(&mut self, kind: TaskKind, name: Option<Arc<str>>, tasks: Option<u32>) {
+    pub fn group(&mut self, kind: TaskKind, name: Option<Arc<str>>, tasks: Option<u32>) {
         let new = LiveTasks { name, tasks, live: None, ended: None };
         let known = self.groups.entry(kind).or_insert(new);
         known.tasks = known.tasks.or(tasks);
@@ -188,7 +188,7 @@ impl LiveApplication {
     }
 
     /// An attempt begins.
-    pub(crate) fn launch(&mut self, kind: TaskKind, launch: Launch, judges: &Judges) {
+    pub fn launch(&mut self, kind: TaskKind, launch: Launch, judges: &Judges) {
         self.saw(Some(launch.at));
         let Some(group) = self.groups.get_mut(&kind) else { return };
         match (&mut group.live, group.tasks) {
@@ -203,7 +203,7 @@ impl LiveApplication {
     }
 
     /// An attempt ends.
-    pub(crate) fn ended(&mut self, kind: TaskKind, end: &End) {
+    pub fn ended(&mut self, kind: TaskKind, end: &End) {
         self.saw(Some(end.at));
         if let Some(live) = self.live(kind) {
             live.end(end);
@@ -211,7 +211,7 @@ impl LiveApplication {
     }
 
     /// An attempt reports its progress.
-    pub(crate) fn report(&mut self, kind: TaskKind, report: Report) {
+    pub fn report(&mut self, kind: TaskKind, report: Report) {
         self.saw(Some(report.at));
         if let Some(live) = self.live(kind) {
             live.report(report);
@@ -228,7 +228,7 @@ impl LiveApplication {
 
     /// Makes all scans up to a time, `None` for all that there can be, and passes on the flags in the order of their
     /// times, then of stages, tasks and detectors.
-    pub(crate) fn advance(&mut self, until: Option<Timestamp>, judges: &Judges, mut take: impl FnMut(Flag)) {
+    pub fn advance(&mut self, until: Option<Timestamp>, judges: &Judges, mut take: impl FnMut(Flag)) {
         let mut flags = Vec::new();
         let known_until = self.newest;
         for (&kind, group) in &mut self.groups {

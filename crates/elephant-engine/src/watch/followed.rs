@@ -10,12 +10,12 @@ use super::application::Judges;
 use super::log::{self, WatchedLog, last_name};
 use super::teller::{Introduced, Teller};
 use super::{Settings, Status, TOO_MUCH, Tell, Told};
+use elephant_base::units::Timestamp;
 use elephant_input::codec;
 use elephant_input::follow::{self, Found, Reached};
 use elephant_input::kind::{self, SourceKind};
 use elephant_model::model::Engine;
 use elephant_parse::identify;
-use elephant_base::units::Timestamp;
 
 /// The message for a log whose driver seems to be gone.
 const STALE: &str = "it is marked as in progress, but nothing was written to it for a long time, so its driver is \

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::application::{Flag, Judges, LiveApplication};
-use elephant_input::follow::{FollowError, FollowedLog, Reached};
 use elephant_base::limits::Limits;
-use elephant_parse::spark::{LiveEvent, LiveReader};
 use elephant_base::units::Timestamp;
+use elephant_input::follow::{FollowError, FollowedLog, Reached};
+use elephant_parse::spark::{LiveEvent, LiveReader};
 
 /// A log that is followed.
-pub(crate) struct WatchedLog {
+pub struct WatchedLog {
     log: FollowedLog,
     reader: LiveReader,
     application: LiveApplication,
@@ -24,7 +24,7 @@ impl WatchedLog {
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Self, FollowError> {
+    pub fn open(path: &Path, limits: &Limits) -> Result<Self, FollowError> {
         Ok(Self {
             log: FollowedLog::open(path, limits.line_len())?,
             reader: LiveReader::new(limits),
@@ -61,7 +61,7 @@ impl WatchedLog {
     }
 
     /// How far the log was read.
-    pub(crate) const fn reached(&self) -> Reached {
+    pub const fn reached(&self) -> Reached {
         self.reached
     }
 
@@ -74,7 +74,7 @@ impl WatchedLog {
     ///
     /// # Errors
     /// If the log cannot be read on.
-    pub(crate) fn poll(
+    pub fn poll(
         &mut self,
         now: Option<Timestamp>,
         judges: &Judges,

@@ -23,14 +23,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-#[cfg(test)]
-pub(crate) use application::LiveApplication;
-#[cfg(test)]
 pub use application::Flag;
-#[cfg(test)]
+pub use application::LiveApplication;
 pub use application::{Identity, Judges};
-#[cfg(test)]
-pub(crate) use log::WatchedLog;
+pub use log::WatchedLog;
 #[cfg(feature = "http")]
 pub use rest::Client;
 #[cfg(feature = "http")]
@@ -46,10 +42,9 @@ pub use webhook::Outcome;
 pub use webhook::Webhook;
 
 use crate::engine::Filter;
-#[cfg(test)]
-pub(crate) use elephant_input::follow::Reached;
 use elephant_base::limits::Limits;
 use elephant_base::units::Timestamp;
+pub use elephant_input::follow::Reached;
 use followed::FollowedLogs;
 use teller::Teller;
 

@@ -11,8 +11,8 @@ use super::teller::{Introduced, Teller};
 use super::workers::Workers;
 use super::{Status, TOO_MUCH, Tell, Told};
 use crate::engine::Filter;
-use elephant_model::model::Engine;
 use elephant_base::units::Bytes;
+use elephant_model::model::Engine;
 
 /// Stop watching an application after this many requests in a row without an answer: its master is gone.
 const MOST_FAILURES: u32 = 10;

@@ -91,9 +91,9 @@ impl Introduced {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::table::TaskKind;
     use elephant_analysis::stragglers::live::{Flagged, Launch};
     use elephant_base::units::Millis;
+    use elephant_model::model::table::TaskKind;
 
     fn flag(task: u32) -> Flag {
         let at = Timestamp::from_millis(1_000);

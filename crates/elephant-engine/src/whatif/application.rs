@@ -4,13 +4,15 @@ use std::cmp::Ordering;
 
 use super::scaling::{Resource, Scaling};
 use super::settings::{Change, Settings, Trouble};
-use elephant_model::model::{Application, Engine, Subject};
+use crate::results::{JobGroup, Sort};
 use elephant_analysis::replay::mapreduce::{self, Kind, StartUp};
 use elephant_analysis::replay::spark::{Cause, Overhead, Partitions, RecordedOnce};
-use crate::results::{JobGroup, Sort};
-use elephant_ruleset::RuleSet;
-use elephant_verdict::savings::{self, Baseline, MapReduceReplays, Prediction, Resources, SparkReplays, Unknown};
 use elephant_base::units::Millis;
+use elephant_model::model::{Application, Engine, Subject};
+use elephant_ruleset::RuleSet;
+use elephant_verdict::savings::{
+    self, Baseline, MapReduceReplays, Prediction, Resources, SparkReplays, Unknown,
+};
 
 /// An application, and what it would have taken under changes.
 #[derive(Debug, Clone)]
@@ -68,7 +70,6 @@ pub struct PathStage {
 
 /// A change, and what the application would have taken.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct Scenario {
     /// The change.
     pub change: Change,

@@ -26,9 +26,9 @@ mod total;
 
 use std::path::PathBuf;
 
-pub use elephant_verdict::savings::{Amounts, Prediction, Range};
 use application::without_troubles;
 pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
+pub use elephant_verdict::savings::{Amounts, Prediction, Range};
 pub use jobs::Job;
 pub use scaling::{Resource, Scaling, ScalingPoint};
 pub use settings::{Change, Settings, Trouble};
@@ -36,9 +36,9 @@ pub use total::ChangeTotal;
 pub use total::{Total, most_frequent};
 
 use crate::engine::{Filter, Progress, visit_for_rules};
-use elephant_input::named::Named;
-use elephant_base::limits::Limits;
 use crate::results::{Sort, SourceProblem, Summary};
+use elephant_base::limits::Limits;
+use elephant_input::named::Named;
 use elephant_ruleset::RuleSet;
 
 /// The replays of all applications.

@@ -62,7 +62,7 @@ impl Change {
 
     /// A change in which these troubles do not occur.
     #[must_use]
-    pub(crate) fn without(troubles: &[Trouble]) -> Self {
+    pub fn without(troubles: &[Trouble]) -> Self {
         Self { without: troubles.to_vec(), ..Self::default() }
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::WhatIfReport;
 use super::application::{ApplicationReplays, Replays, Scenario};
 use super::settings::Change;
-use elephant_verdict::savings::Range;
 use elephant_base::units::Millis;
+use elephant_verdict::savings::Range;
 
 /// The sums over all applications.
 #[derive(Debug, Clone, Default)]
@@ -159,8 +159,8 @@ impl WhatIfReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_verdict::savings::{Amounts, Prediction};
     use crate::whatif::Trouble;
+    use elephant_verdict::savings::{Amounts, Prediction};
 
     #[test]
     fn time_that_is_added_is_not_time_that_is_saved() {

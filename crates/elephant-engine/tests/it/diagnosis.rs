@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use elephant_model::diagnosis::classify;
 use elephant_engine::engine::visit;
+use elephant_model::diagnosis::classify;
 use elephant_model::model::Application;
 
 use elephant_testing::shared;

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use elephant_testing::shared;
-use elephant_testing::spark_log::{App, Ending, Task};
+use elephant_analysis::replay::spark::{Cause, Change, Overhead, Partitions, Plan, Slots, Unknown};
 use elephant_engine::engine::{Visited, visit};
 use elephant_model::model::{Application, Status};
-use elephant_analysis::replay::spark::{Cause, Change, Overhead, Partitions, Plan, Slots, Unknown};
+use elephant_testing::shared;
+use elephant_testing::spark_log::{App, Ending, Task};
 
 fn each<T: Send>(paths: &[PathBuf], look: impl Fn(&Application) -> T + Sync) -> Vec<(String, T)> {
     let Visited { applications, .. } = visit(paths, |app, sources| (sources[0].clone(), look(app)));

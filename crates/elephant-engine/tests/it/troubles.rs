@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elephant_testing::shared;
-use elephant_engine::engine::{Visited, visit};
-use elephant_rule::finding::{Finding, Measure, SettingChange, TroubleKind};
 use elephant_analysis::metrics::Metrics;
-use elephant_model::model::{Application, Engine, Status};
 use elephant_analysis::replay::spark::RecordedOnce;
-use elephant_ruleset::RuleSet;
 use elephant_base::severity::Severity;
+use elephant_engine::engine::{Visited, visit};
+use elephant_model::model::{Application, Engine, Status};
+use elephant_rule::finding::{Finding, Measure, SettingChange, TroubleKind};
+use elephant_ruleset::RuleSet;
+use elephant_testing::shared;
 use elephant_verdict::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_task, saves, why_inert};
 
 /// The findings and troubles of every history in the corpus and the recordings; `None` if they are absent.

@@ -3,17 +3,17 @@
 use std::cmp::Reverse;
 
 use super::slow_nodes::SlowNodes;
-use elephant_rule::finding::Advice;
 use crate::mapreduce;
 use crate::wording::{by_hadoop, change};
-use elephant_model::model::conf::ConfKey;
-use elephant_model::model::{Application, Engine};
 use elephant_analysis::stragglers::cause::{
     Cause, CauseCounts, Confidence, Grounds, LabelledGroup, Params, StragglerCause, attribute_on,
 };
 use elephant_analysis::stragglers::executions::Basis;
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_base::units::Millis;
+use elephant_model::model::conf::ConfKey;
+use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::Advice;
 
 /// The number of causes that get advice.
 const ADVISED: usize = 2;
@@ -38,11 +38,7 @@ struct Counted {
 }
 
 impl Causes {
-    pub(crate) fn of(
-        app: &Application,
-        views: &[GroupStragglers<'_>],
-        grounds: &Grounds,
-    ) -> Self {
+    pub(crate) fn of(app: &Application, views: &[GroupStragglers<'_>], grounds: &Grounds) -> Self {
         let mut all = CauseCounts::default();
         let groups = attribute_on(grounds, app, &labelled(views), None, &Params::default());
         for group in &groups {

@@ -7,23 +7,23 @@ use cost::Cost;
 use delay::Delay;
 
 use super::{rule, tasks};
-use elephant_model::diagnosis::FailureKind;
-use elephant_rule::finding::{
-    Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Word, Worse,
-};
 use crate::mapreduce::remedies_of_failures;
 use crate::root_cause::Roots;
 use crate::spark::{Root, against_kinds, in_words, look_at};
 use crate::wording::{by_hadoop, change, decisive, percent, plural};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
+use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine, Status};
+use elephant_rule::finding::{
+    Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Word, Worse,
+};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::Millis;
 
 rule_params! {
     /// Parameters of `failed-attempts`.
@@ -291,10 +291,10 @@ fn limit_of_failures(app: &Application, cost: &Cost) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::Finding;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::spark::StageAttempt;
     use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
-    use elephant_base::units::Timestamp;
+    use elephant_rule::finding::Finding;
 
     /// Nine tasks of a minute, and one that failed after this time at this message.
     fn app(failed: i64) -> (Application, StageAttempt) {
@@ -429,7 +429,11 @@ mod tests {
         for task in 0..failed {
             let row = group.attempts.push(task, 1);
             group.attempts.set_outcome(row, outcome);
-            group.attempts.set_time(row, TimePoint::Start, Some(elephant_base::units::Timestamp::from_millis(0)));
+            group.attempts.set_time(
+                row,
+                TimePoint::Start,
+                Some(elephant_base::units::Timestamp::from_millis(0)),
+            );
             group.attempts.set_time(
                 row,
                 TimePoint::Finish,

@@ -17,9 +17,9 @@ mod working_times;
 pub(super) use causes::{Causes, grounds};
 
 use super::Rule;
-use elephant_rule::finding::Subject;
 use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_rule::finding::Subject;
 
 /// Every rule of any engine, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::subject;
-use elephant_rule::finding::{Phrase, Subject};
 use crate::mapreduce::ReplayedJob;
 use crate::wording::plural;
-use elephant_model::model::table::{Outcome, TaskGroup};
-use elephant_model::model::{Application, Symbol};
 use elephant_analysis::replay::mapreduce::{self, Kind};
-use elephant_base::stats::descriptive::median;
 use elephant_analysis::stragglers::cause::evidence::Fact;
 use elephant_analysis::stragglers::cause::{Cause, Confidence, StragglerCause};
 use elephant_analysis::stragglers::executions::Execution;
 use elephant_analysis::stragglers::group::GroupStragglers;
+use elephant_base::stats::descriptive::median;
 use elephant_base::units::{Millis, three_digits};
+use elephant_model::model::table::{Outcome, TaskGroup};
+use elephant_model::model::{Application, Symbol};
+use elephant_rule::finding::{Phrase, Subject};
 
 /// The maximum number of nodes that are named.
 const NAMED: usize = 3;

@@ -1,12 +1,7 @@
 //! Finds speculation settings with which stragglers would have been copied in time.
 
 use super::causes::Causes;
-use elephant_rule::finding::{Advice, SettingChange};
 use crate::wording::{change, plural};
-use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_model::model::spark::ClusterManager;
-use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_model::model::{Application, Engine};
 use elephant_analysis::stragglers::detect::mr2::Mr2;
 use elephant_analysis::stragglers::detect::mr2_speculation::{Fate, fates};
 use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
@@ -16,6 +11,11 @@ use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::replay::{Attempt, Options, Timeline};
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::units::Millis;
+use elephant_model::model::conf::{Conf, ConfKey};
+use elephant_model::model::spark::ClusterManager;
+use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::{Advice, SettingChange};
 
 /// Whether speculation was on for the group; `None` if the history does not show it.
 pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {

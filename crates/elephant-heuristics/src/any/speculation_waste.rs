@@ -3,19 +3,21 @@
 
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
-use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict, Worse};
 use crate::wording::{change, decisive, percent};
 use crate::{Check, Rule, load};
+use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
+use elephant_analysis::stragglers::speculation::Copies;
+use elephant_base::severity::Severity;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::{
+    Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict, Worse,
+};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
-use elephant_analysis::stragglers::speculation::Copies;
 
 /// Spark 4 copies tasks later, and fewer of them, than earlier versions.
 const CAREFUL: SparkSpeculation = SparkSpeculation::V4;

@@ -4,23 +4,23 @@ use super::causes::Causes;
 use super::speculation_settings::{Candidates, better_settings, is_on};
 use super::working_times::working_times;
 use super::{rule, tasks};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::wording::{decisive, percent, plural};
 use crate::{Check, Rule, Shared, load};
-use elephant_model::model::Application;
-use elephant_model::model::counters::CounterMask;
-use elephant_model::model::spark::{ClusterManager, Facet};
-use elephant_model::model::table::TaskKind;
-use elephant_rule::params::cutoffs::{Ascending, Descending};
-use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
-use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::stats::descriptive::median;
 use elephant_analysis::stragglers::evaluation::actual;
 use elephant_analysis::stragglers::executions::input_counters;
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::labels::Labelling;
+use elephant_base::severity::Severity;
+use elephant_base::stats::descriptive::median;
 use elephant_base::units::Millis;
+use elephant_model::model::Application;
+use elephant_model::model::counters::CounterMask;
+use elephant_model::model::spark::{ClusterManager, Facet};
+use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use elephant_rule::params::cutoffs::{Ascending, Descending};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
+use elephant_rule::params::rule_params;
 
 rule_params! {
     /// Parameters of `straggler-detection`.
@@ -208,9 +208,9 @@ fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes, in_
 #[cfg(test)]
 mod tests {
     use super::*;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::Application;
     use elephant_model::model::table::TimePoint;
-    use elephant_base::units::Timestamp;
 
     /// Maps until second 600. Reduces of 100 s each after that, of which the first five start early and wait; the first
     /// one works for `first` seconds.

@@ -6,23 +6,23 @@ use super::causes::{Causes, remedies};
 use super::slow_nodes::{SlowNodes, beyond_and_work};
 use super::speculation_settings::switch_on;
 use super::{host, rule, task_name, tasks};
-use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::shared::{Stragglers, time_of_tasks};
 use crate::wording::{decisive, percent, plural};
 use crate::{Check, Rule, Shared, load};
-use elephant_model::model::Application;
-use elephant_model::model::counters::CounterMask;
-use elephant_model::model::spark::Facet;
-use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
-use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
 use elephant_analysis::stragglers::cause::Cause;
 use elephant_analysis::stragglers::executions::{Execution, input_counters};
 use elephant_analysis::stragglers::group::{GroupStragglers, covered};
 use elephant_analysis::stragglers::labels::Labelling;
+use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_model::model::Application;
+use elephant_model::model::counters::CounterMask;
+use elephant_model::model::spark::Facet;
+use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
+use elephant_rule::params::cutoffs::Ascending;
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
+use elephant_rule::params::rule_params;
 
 rule_params! {
     /// Parameters of `straggler-impact`.

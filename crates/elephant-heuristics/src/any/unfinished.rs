@@ -2,17 +2,17 @@
 //! died without a word.
 
 use super::{rule, tasks};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::wording::plural;
 use crate::{Check, Rule, load};
+use elephant_base::units::Timestamp;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
 use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Count;
 use elephant_rule::params::rule_params;
-use elephant_base::units::Timestamp;
 
 rule_params! {
     /// Parameters of `unfinished`.
@@ -100,10 +100,10 @@ fn advice(app: &Application) -> Advice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::Finding;
+    use elephant_base::severity::Severity;
     use elephant_model::model::spark::{Job, Spark};
     use elephant_model::model::table::TaskKind;
-    use elephant_base::severity::Severity;
+    use elephant_rule::finding::Finding;
 
     /// An application whose attempts began at 10 s, with their ends.
     fn app(engine: Engine, ends: &[Option<i64>]) -> Application {

@@ -5,17 +5,17 @@ mod cause;
 mod held;
 
 use super::{costs, rule, tasks};
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::wording::{decisive, percent};
 use crate::{Check, NOT_MEASURED, Rule, Shared, load};
+use cause::Cause;
+use elephant_base::severity::Severity;
+use elephant_base::units::{Millis, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;
+use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::{Millis, three_digits};
-use cause::Cause;
 
 rule_params! {
     /// Parameters of `wait-time`.

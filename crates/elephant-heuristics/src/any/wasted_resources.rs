@@ -3,19 +3,21 @@
 use std::cmp::Reverse;
 
 use super::{costs, rule, tasks};
-use elephant_rule::finding::{Advice, Container, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse};
 use crate::spark::{self, Idleness, waits_by_design};
 use crate::wording::{decisive, percent};
 use crate::{Check, NOT_MEASURED, Remedy, Rule, Shared, load};
 use elephant_analysis::metrics::requested_container;
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, MbMillis, show_gb_hours};
 use elephant_model::model::spark::{ClusterManager, Facet};
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::{
+    Advice, Container, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse,
+};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{MemoryTime, Ratio};
 use elephant_rule::params::{Assumed, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, MbMillis, show_gb_hours};
 
 rule_params! {
     /// Parameters of `wasted-resources`.
@@ -252,10 +254,10 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
 #[allow(clippy::unwrap_used)] // helpers of tests are not tests to clippy
 mod tests {
     use super::*;
-    use elephant_rule::finding::Finding;
-    use elephant_sample::job;
     use elephant_model::model::counters::Counter;
     use elephant_model::model::table::{TaskGroup, TimePoint};
+    use elephant_rule::finding::Finding;
+    use elephant_sample::job;
 
     /// A hundred tasks of one hour that need this many MiB each.
     fn group(kind: TaskKind, needs: i64) -> TaskGroup {

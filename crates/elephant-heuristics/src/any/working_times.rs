@@ -1,9 +1,9 @@
 //! How long tasks worked: reduce tasks that start before the last map task ends wait for it first.
 
 use crate::mapreduce::waiting_for_maps;
-use elephant_model::model::Application;
 use elephant_analysis::stragglers::executions::Execution;
 use elephant_analysis::stragglers::group::GroupStragglers;
+use elephant_model::model::Application;
 
 /// Seconds that each task of a group took, without waiting for map tasks.
 pub(super) fn working_times(app: &Application, view: &GroupStragglers<'_>) -> Vec<f64> {

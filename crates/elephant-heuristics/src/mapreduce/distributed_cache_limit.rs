@@ -2,14 +2,14 @@
 //! download (Dr. Elephant `DistributedCacheLimitHeuristic`).
 
 use super::rule;
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::{Check, Rule, load};
-use elephant_model::model::conf::ConfKey;
-use elephant_model::model::{Application, Engine, Status};
-use elephant_rule::params::quantity::{Quantity, Size};
-use elephant_rule::params::rule_params;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_model::model::conf::ConfKey;
+use elephant_model::model::{Application, Engine, Status};
+use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use elephant_rule::params::quantity::{Quantity, Size};
+use elephant_rule::params::rule_params;
 
 rule_params! {
     /// Parameters of `distributed-cache-limit`.

@@ -7,20 +7,20 @@ use super::{
     MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
 };
 use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
-use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
 use crate::wording::decisive;
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::stats::truncated_mean;
+use elephant_base::units::three_digits;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
+use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::stats::truncated_mean;
-use elephant_base::units::three_digits;
 
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
@@ -283,7 +283,9 @@ mod tests {
                 maps.attempts.set_counter(row, Counter::CpuMilliseconds, Some(10_000));
                 maps.attempts.set_counter(row, Counter::GcTimeMillis, Some(gc));
             }
-            let found = elephant_sample::evaluate(&elephant_sample::job(vec![maps], &[]), MAPPER.id, false).findings.remove(0);
+            let found = elephant_sample::evaluate(&elephant_sample::job(vec![maps], &[]), MAPPER.id, false)
+                .findings
+                .remove(0);
             let message = found.message.split_once(" (").map(|(_, limit)| limit.to_owned());
             (found.severity, message.unwrap())
         };

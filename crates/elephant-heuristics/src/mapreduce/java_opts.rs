@@ -1,11 +1,11 @@
 //! Changes of JVM options. The options are one setting, so a change keeps all others.
 
 use super::{Role, own_java_opts};
-use elephant_rule::finding::SettingChange;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::secrets;
 use elephant_model::model::conf::{ConfKey, parse_binary_prefix};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::SettingChange;
 
 /// The JVM options of a kind of process, and the setting that changes them for this kind only.
 pub(super) struct JvmOptions {

@@ -9,14 +9,14 @@ pub(crate) use remedies::of_failure;
 use std::collections::BTreeMap;
 
 use super::rule;
-use elephant_model::diagnosis::{FailureKind, Standing};
-use elephant_rule::finding::{Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::root_cause::{Collector, Root, told};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_model::diagnosis::{FailureKind, Standing};
 use elephant_model::model::table::{Outcome, TaskKind};
 use elephant_model::model::{Application, Engine, Status};
+use elephant_rule::finding::{Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
 
 rule_params! {
     /// Parameters of `job-exception`.

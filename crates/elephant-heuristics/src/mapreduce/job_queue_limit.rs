@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 
 use super::{Role, rule, run_time, tasks, to_millis};
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Descending;
 use elephant_rule::params::quantity::{Duration, Quantity};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::Millis;
 
 rule_params! {
     /// Parameters of `job-queue-limit`.

@@ -2,10 +2,10 @@
 
 use super::run_times::RunTimes;
 use crate::shared::time_of_tasks;
-use elephant_model::model::Application;
-use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_base::stats::descriptive::median_in_place;
 use elephant_base::units::Millis;
+use elephant_model::model::Application;
+use elephant_model::model::table::{TaskGroup, TimePoint};
 
 /// What large tasks cost.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,17 +7,17 @@ use super::splits::{SplitLimits, Unsplittable, divided_otherwise};
 use super::{
     MissingCounters, Role, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable, without_tasks,
 };
-use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::stats::truncated_mean;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
+use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::stats::truncated_mean;
 
 rule_params! {
     /// Parameters of `mapper-input-size`.

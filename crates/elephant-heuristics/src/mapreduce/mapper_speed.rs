@@ -5,18 +5,18 @@ use super::{
     MissingCounters, Role, counter, input_bytes, is_unreadable, limit, no_task_reports, rule, run_time,
 };
 use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
-use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::stats::{median, truncated_mean};
+use elephant_base::units::{BytesPerSecond, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
+use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Speed};
 use elephant_rule::params::{Positive, choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::stats::{median, truncated_mean};
-use elephant_base::units::{BytesPerSecond, three_digits};
 
 choice! {
     /// How the values of all map tasks are averaged.

@@ -6,18 +6,18 @@ use super::{
     MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, rule, tasks,
     unreadable, without_tasks,
 };
-use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
+use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-spill`.

@@ -21,13 +21,13 @@ mod time;
 
 use super::Rule;
 use super::wording::{change, grouped, limit};
-use elephant_rule::finding::{SettingChange, Subject, Verdict};
+use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_model::model::{Application, Engine, Status, job_type};
+use elephant_rule::finding::{SettingChange, Subject, Verdict};
 use elephant_rule::params::choice;
-use elephant_base::units::Bytes;
 
 /// Every rule of MapReduce, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[

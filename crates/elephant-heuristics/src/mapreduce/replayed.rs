@@ -1,9 +1,9 @@
 //! What a job would not have lost without a cause, by replays of the job.
 
-use elephant_model::model::Application;
 use elephant_analysis::replay::mapreduce::{Cause, Change, Plan};
 use elephant_analysis::replay::{MAX_RESIDUAL, Micros, Replayed};
 use elephant_base::units::Millis;
+use elephant_model::model::Application;
 
 /// A job whose replay without a change takes about as long as the job did.
 pub(crate) struct ReplayedJob {

@@ -1,9 +1,9 @@
 //! How long tasks work. Reduce tasks that start before the last map task ends hold their containers and wait.
 
 use super::{Role, run_time};
+use elephant_base::units::Timestamp;
 use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-use elephant_base::units::Timestamp;
 
 /// The run times of a kind of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

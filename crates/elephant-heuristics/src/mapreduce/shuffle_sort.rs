@@ -4,20 +4,20 @@
 mod early_start;
 
 use super::{Lost, Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::wording::percent;
 use crate::{Check, Rule, load};
+use early_start::{earlier_start, early_start, waiting};
+use elephant_base::severity::Severity;
+use elephant_base::stats::truncated_mean;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
+use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::stats::truncated_mean;
-use elephant_base::units::{Millis, Timestamp};
-use early_start::{earlier_start, early_start, waiting};
 
 pub(crate) use early_start::slow_start;
 
@@ -301,7 +301,8 @@ mod tests {
     fn reduces_that_start_after_the_last_map_may_start_earlier() {
         // Twenty maps that end one after the other, and reduces that start after the last one and fetch for three minutes.
         let lines = |share: &str, apart: i64| {
-            let maps = elephant_sample::tasks(TaskKind::Map, (1..=20).map(|map| (0, Some(600 + apart * map))));
+            let maps =
+                elephant_sample::tasks(TaskKind::Map, (1..=20).map(|map| (0, Some(600 + apart * map))));
             let last = 600 + 20 * apart;
             let mut reduces = elephant_sample::tasks(TaskKind::Reduce, [(last + 1, Some(last + 220)); 5]);
             for row in 0..reduces.attempts.len() {
@@ -311,7 +312,11 @@ mod tests {
                 }
             }
             let share = ("mapreduce.job.reduce.slowstart.completedmaps", share);
-            let found = elephant_sample::evaluate(&elephant_sample::job(vec![maps, reduces], &[share]), RULE.id, false);
+            let found = elephant_sample::evaluate(
+                &elephant_sample::job(vec![maps, reduces], &[share]),
+                RULE.id,
+                false,
+            );
             let lines = &found.findings[0].advice;
             let early = lines.iter().filter(|line| line.contains("start only after"));
             early.cloned().collect::<Vec<_>>()
@@ -333,7 +338,8 @@ mod tests {
     #[test]
     fn no_slow_start_helps_against_one_long_map() {
         let lines = |app: &Application| {
-            let found = elephant_sample::evaluate_with(app, RULE.id, "wait_share: [1%, 30%, 40%, 50%]").findings;
+            let found =
+                elephant_sample::evaluate_with(app, RULE.id, "wait_share: [1%, 30%, 40%, 50%]").findings;
             found[0].advice.iter().map(|line| line.text.clone()).collect::<Vec<_>>()
         };
         // With 95 % of the maps, the reduces would start two hours before the last one ends.

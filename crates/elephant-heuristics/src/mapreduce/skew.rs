@@ -20,20 +20,20 @@ use super::splits::Target;
 use super::{MissingCounters, Role, counter, input_bytes, is_unreadable};
 use super::{no_task_reports, rule};
 use super::{tasks, without_tasks};
-use elephant_rule::finding::{ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::split::TwoGroups;
 use crate::wording::percent;
 use crate::{Check, Rule, chart_limit, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_rule::finding::{ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size, Unit};
 use elephant_rule::params::{Positive, choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis, three_digits};
 
 choice! {
     /// The group whose number of tasks must be large for skew to matter.

@@ -1,12 +1,12 @@
 //! The sort buffer that holds the output of the largest map task at once.
 
 use super::{Role, change, is_unreadable};
-use elephant_rule::finding::SettingChange;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskGroup;
-use elephant_base::units::Bytes;
+use elephant_rule::finding::SettingChange;
 
 /// Metadata bytes per record in the sort buffer (Hadoop `MapTask.MapOutputBuffer.METASIZE`).
 const RECORD_OVERHEAD: u64 = 16;

@@ -8,14 +8,14 @@ use super::{MissingCounters, input_bytes, is_unreadable, run_time, sort_buffer};
 use crate::max_concurrent::max_concurrent;
 use crate::shared::time_of_tasks;
 use crate::split::{TwoGroups, above_median, two_groups};
+use elephant_base::stats::truncated_mean;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_rule::params::Positive;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio};
-use elephant_base::stats::truncated_mean;
-use elephant_base::units::{Bytes, Millis};
 
 /// How long tasks should run.
 #[derive(Debug, Clone, Copy)]

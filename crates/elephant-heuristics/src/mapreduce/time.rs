@@ -13,23 +13,23 @@ use super::run_times::RunTimes;
 use super::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports};
 use super::{rule, tasks, to_bytes, to_millis, without_tasks};
-use elephant_rule::finding::{
-    Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
-    Verdict, percent,
-};
 use crate::shared::time_of_tasks;
 use crate::wording::condition;
 use crate::{Check, Rule, chart_limit, load};
+use elephant_base::severity::Severity;
+use elephant_base::stats::truncated_mean;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
+use elephant_rule::finding::{
+    Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
+    Verdict, percent,
+};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::{Positive, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::stats::truncated_mean;
-use elephant_base::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.

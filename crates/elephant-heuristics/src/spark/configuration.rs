@@ -6,15 +6,15 @@ mod shuffle;
 mod sizes;
 
 use super::{rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};
+use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
 
 rule_params! {
     /// Parameters of `spark-configuration`.

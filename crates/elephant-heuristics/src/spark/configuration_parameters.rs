@@ -11,17 +11,17 @@ use super::support::partitions::Aim;
 use super::support::spill_sizing::Bounds;
 use super::support::stage_figures;
 use super::{rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::{Check, Rule, load};
+use changes::Change;
+use elephant_base::severity::Severity;
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{Positive, choice, rule_params};
-use elephant_base::severity::Severity;
-use changes::Change;
 use facts::Facts;
 use recommend::Recommended;
 
@@ -243,16 +243,19 @@ fn count(key: &'static str, value: Option<u64>) -> Option<(&'static str, Measure
     value.map(|value| (key, Measure::Count(value)))
 }
 
-fn mebibytes(key: &'static str, value: Option<elephant_base::units::Bytes>) -> Option<(&'static str, Measure)> {
+fn mebibytes(
+    key: &'static str,
+    value: Option<elephant_base::units::Bytes>,
+) -> Option<(&'static str, Measure)> {
     value.map(|value| (key, Measure::Mebibytes(value.get().div_ceil(elephant_base::units::Bytes::PER_MIB))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::spark::ExecutorMetric::JvmHeapMemory;
     use elephant_model::model::table::Outcome;
-    use elephant_base::units::Timestamp;
 
     /// Executors and a driver of 8 GiB that use this many MiB of it, and a shuffle in four long tasks on sixteen cores.
     fn found(executors: i64, driver: i64) -> Vec<(String, TroubleKind, Vec<String>)> {

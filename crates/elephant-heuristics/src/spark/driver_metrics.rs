@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 
 use super::support::memory::{self, Setting};
 use super::{change, change_to, percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::wording::plural;
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, Facet, Spark};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis};
 
 choice! {
     /// The source of the driver's GC time.
@@ -386,8 +386,8 @@ fn collections(spark: &Spark) -> Option<Millis> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::table::Outcome;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::table::Outcome;
 
     const ID: &str = RULE.id;
 
@@ -431,7 +431,8 @@ mod tests {
     #[test]
     fn a_heap_is_compared_with_its_use() {
         let used = [(ExecutorMetric::JvmHeapMemory, 700 << 20)];
-        let severity = |heap| elephant_sample::severity(&app(&[("spark.driver.memory", heap)], &used), ID, false);
+        let severity =
+            |heap| elephant_sample::severity(&app(&[("spark.driver.memory", heap)], &used), ID, false);
         assert_eq!(severity("2g"), Some(Severity::None));
         assert_eq!(severity("2100m"), Some(Severity::Severe));
         let found = elephant_sample::evaluate(&app(&[("spark.driver.memory", "8g")], &used), ID, false);

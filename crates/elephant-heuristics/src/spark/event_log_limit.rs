@@ -2,16 +2,16 @@
 //! "Spark Event Log Limit").
 
 use super::{change, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::LogFacts;
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Size;
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
 
 choice! {
     /// Which size of a log is judged.

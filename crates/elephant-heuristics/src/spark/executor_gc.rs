@@ -5,18 +5,18 @@ use super::support::collections::Collections;
 use super::support::memory::unreadable;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::wording::limit;
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark, Stage};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::Millis;
 
 rule_params! {
     /// Parameters of `spark-executor-gc`.

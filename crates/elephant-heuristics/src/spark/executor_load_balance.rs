@@ -6,18 +6,18 @@ use super::support::idle::{dynamic_allocation, shorter_idle_timeout};
 use super::support::memory;
 use super::support::memory::unreadable;
 use super::{percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::wording::{decisive, limit};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis, three_digits};
 
 choice! {
     /// The deviations that decide.

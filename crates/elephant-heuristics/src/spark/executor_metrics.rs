@@ -3,19 +3,19 @@
 
 use super::support::memory;
 use super::{change, change_to, percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::stats;
+use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::stats;
-use elephant_base::units::{Bytes, Millis, three_digits};
 
 rule_params! {
     /// Parameters of `spark-executor-metrics`.

@@ -5,20 +5,20 @@ use super::support::memory::unreadable;
 use super::support::memory::{ExecutorSize, Setting};
 use super::support::spill_sizing::AgainstSpill;
 use super::{change, percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
 use crate::wording::{limit, plural};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Quantity, Ratio};
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
 
 choice! {
     /// The tasks that the mean spill is taken over.

@@ -5,19 +5,21 @@ use std::cmp::Reverse;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use super::{change, percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::wording::{decisive, plural};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Stage};
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_rule::finding::{
+    Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more,
+};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis};
 
 rule_params! {
     /// Parameters of `spark-fetch-wait`.
@@ -206,8 +208,8 @@ impl FetchWait {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::Finding;
     use elephant_model::model::table::Outcome;
+    use elephant_rule::finding::Finding;
 
     const MINUTE: u64 = 60_000;
 

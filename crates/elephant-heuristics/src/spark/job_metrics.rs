@@ -12,15 +12,15 @@ use super::support::remedies::{after_exclusion, against_kinds, blames_code};
 use super::support::root::{Root, in_words};
 use super::support::stage_text::cause;
 use super::{percent, rule, spark};
-use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::wording::plural;
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
 use elephant_model::model::spark::{Facet, Job, Spark, SqlExecution, Stage};
 use elephant_model::model::{Application, Status};
+use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
 
 rule_params! {
     /// Parameters of `spark-job-metrics`.

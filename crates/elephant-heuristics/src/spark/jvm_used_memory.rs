@@ -4,16 +4,16 @@
 use super::support::beyond_heap::overhead_to_keep;
 use super::support::memory::{self, Setting};
 use super::{change, rule, spark};
-use elephant_rule::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::wording::{decisive, limit};
 use crate::{Check, Remedy, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark};
+use elephant_rule::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis};
 
 rule_params! {
     /// Parameters of `spark-jvm-used-memory`.
@@ -176,9 +176,9 @@ fn excess((heap, used): (Bytes, Bytes)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::spark::ExecutorMetric::JvmHeapMemory;
     use elephant_model::model::table::{EndReason, Outcome};
-    use elephant_base::units::Timestamp;
 
     const ID: &str = RULE.id;
 

@@ -4,17 +4,17 @@
 use super::support::idle::release_idle;
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::{Check, Rule, Shared, load};
-use elephant_model::model::Application;
-use elephant_model::model::conf::ConfKey;
-use elephant_model::model::spark::{ClusterManager, Executor, Facet, Spark};
-use elephant_rule::params::cutoffs::{Ascending, Descending};
-use elephant_rule::params::quantity::{Ratio, Size};
-use elephant_rule::params::{choice, rule_params};
 use elephant_analysis::replay::spark::Recorded;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_model::model::Application;
+use elephant_model::model::conf::ConfKey;
+use elephant_model::model::spark::{ClusterManager, Executor, Facet, Spark};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use elephant_rule::params::cutoffs::{Ascending, Descending};
+use elephant_rule::params::quantity::{Ratio, Size};
+use elephant_rule::params::{choice, rule_params};
 
 choice! {
     /// What counts as the memory of all executors.

@@ -37,10 +37,10 @@ pub(super) use support::waiting::{Missing, slow_requests, waiting_advice};
 
 use super::Rule;
 use super::wording::{change, percent};
-use elephant_rule::finding::SettingChange;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::SettingChange;
 
 /// Every rule of Spark, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[

@@ -12,18 +12,18 @@ use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use elephant_rule::finding::{Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, Verdict, Worse};
 use crate::wording::{decisive, other_stages, plural};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Spark, Stage, StageAttempt};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::Millis;
 use stages::Lost;
 
 rule_params! {

@@ -3,20 +3,20 @@
 
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::wording::{decisive, limit};
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis};
 
 choice! {
     /// The executor whose memory a peak is compared with.
@@ -239,15 +239,16 @@ fn peak(worker: &Executor) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::spark::ExecutorMetric;
     use elephant_model::model::table::Outcome;
-    use elephant_base::units::Timestamp;
 
     const ID: &str = RULE.id;
 
     /// Executors of 10 GiB that live for an hour, each with its peak and its limit in MiB.
     fn app(executors: &[(i64, u64)]) -> Application {
-        let mut app = elephant_sample::app(&[("spark.executor.memory", "10g"), ("spark.executor.cores", "4")]);
+        let mut app =
+            elephant_sample::app(&[("spark.executor.memory", "10g"), ("spark.executor.cores", "4")]);
         for (id, (peak, total)) in executors.iter().enumerate() {
             let executor = elephant_sample::executor(&mut app, &id.to_string());
             executor.storage.total = Some(Bytes::from_mib(*total));

@@ -9,21 +9,21 @@ use super::support::memory;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use elephant_rule::finding::{
-    ComparedWith, Condition, Judgement, Measure, Measured, Phrase, Subject, TroubleKind, Verdict, Worse,
-    and_more,
-};
 use crate::wording::{condition, decisive, plural};
 use crate::{Check, Rule, chart_limit, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark, Stage};
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_rule::finding::{
+    ComparedWith, Condition, Judgement, Measure, Measured, Phrase, Subject, TroubleKind, Verdict, Worse,
+    and_more,
+};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis, three_digits};
 use uneven::{Least, LostTime, Read, Reads, Times};
 
 pub(super) use advice::{Skewed, against};

@@ -11,17 +11,17 @@ use super::support::lost_time::reason_of_stage;
 use super::support::memory;
 use super::support::root::{Root, in_words};
 use super::{percent, rule, spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::wording::plural;
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskKind;
+use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::severity::Severity;
 
 /// How many stages are named; the others are only counted.
 const NAMED: usize = 3;

@@ -10,19 +10,19 @@ use super::support::partitions::{Aim, Source, advice};
 use super::support::root::Root;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use elephant_rule::finding::{
-    Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse, and_more,
-};
 use crate::wording::decisive;
 use crate::wording::plural;
 use crate::{Check, Rule, load};
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
+use elephant_rule::finding::{
+    Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse, and_more,
+};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
-use elephant_base::severity::Severity;
-use elephant_base::units::Millis;
 
 /// How many stages get their own finding.
 const SHOWN: usize = 3;
@@ -336,8 +336,8 @@ fn wants_executors(app: &Application, spark: &Spark, stage: &Stage) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::table::Outcome;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::table::Outcome;
 
     const ID: &str = RULE.id;
     const MINUTE: i64 = 60_000;

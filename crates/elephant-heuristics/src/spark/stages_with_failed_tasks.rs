@@ -19,17 +19,17 @@ use super::support::root::{Root, in_words};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use super::{rule, spark};
-use elephant_rule::finding::{Advice, Failure, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::wording::plural;
 use crate::{Check, Rule, load};
+use decided::Decided;
+use elephant_base::severity::Severity;
+use elephant_base::units::Timestamp;
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
+use elephant_rule::finding::{Advice, Failure, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio};
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::severity::Severity;
-use elephant_base::units::Timestamp;
-use decided::Decided;
 use failures::Failures;
 
 /// How many stages get their own finding.

@@ -1,13 +1,13 @@
 //! Advice of the Spark rules: settings that have an effect, that are not in force yet, and that are enough.
 
-use elephant_rule::finding::{Finding, TroubleKind};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::ExecutorMetric::{
     DirectPoolMemory, JvmHeapMemory, JvmOffHeapMemory, ProcessTreeJvmRssMemory,
 };
 use elephant_model::model::table::{Outcome, TimePoint};
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_rule::finding::{Finding, TroubleKind};
 
 const HOUR: i64 = 3_600_000;
 const GIB: i64 = 1 << 30;

@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use elephant_base::severity::Severity;
 use elephant_engine::engine::visit;
-use elephant_rule::finding::{Finding, SettingChange, Subject};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
+use elephant_rule::finding::{Finding, SettingChange, Subject};
 use elephant_ruleset::RuleSet;
-use elephant_base::severity::Severity;
 
 /// The verdict follows from settings and measurements that they do not change.
 const BY_SETTINGS: [&str; 3] = ["mapper-memory", "reducer-memory", "wasted-resources"];
@@ -132,7 +132,8 @@ fn parts((start, time, bytes): Task, count: f64) -> Vec<Task> {
 /// its own; otherwise all read one large file.
 fn resized(app: &Application, new: &Application, settings: &[&SettingChange], alone: bool) -> Application {
     let sets = |key: ConfKey| settings.iter().any(|change| key.names().contains(&change.setting.as_str()));
-    let value = |key: ConfKey| new.conf.bytes(key).filter(|_| sets(key)).map(elephant_base::units::Bytes::as_f64);
+    let value =
+        |key: ConfKey| new.conf.bytes(key).filter(|_| sets(key)).map(elephant_base::units::Bytes::as_f64);
     let mut resized = new.clone();
     for group in &mut resized.groups {
         let Some(old) = app.group(group.kind) else { continue };
@@ -251,7 +252,10 @@ fn every_rule_is_checked_or_has_a_reason() {
 
 #[test]
 fn advice_on_recordings_is_enough() {
-    let Some((corpus, runs)) = elephant_testing::shared("corpus").zip(elephant_testing::shared("runs")) else { return };
+    let Some((corpus, runs)) = elephant_testing::shared("corpus").zip(elephant_testing::shared("runs"))
+    else {
+        return;
+    };
     let rules = RuleSet::built_in().unwrap();
     let visited = visit(&[corpus, runs], |app, _| check(&rules, app));
     let sums = assert_enough(visited.applications.into_iter().map(|application| application.value));

@@ -5,8 +5,8 @@ use super::chances::Chances;
 use super::policy::Policy;
 use super::run::{Conditions, run};
 use super::scenario::Scenario;
-use elephant_base::stats::descriptive::{median, quantile};
 use elephant_analysis::stragglers::regression::ProgressModel;
+use elephant_base::stats::descriptive::{median, quantile};
 
 /// Number of points of the model of usual progress.
 const POINTS: u32 = 20;

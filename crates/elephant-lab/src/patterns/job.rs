@@ -3,11 +3,11 @@
 use super::pattern::{Curve, Pattern};
 use super::settings::Settings;
 use crate::random::Random;
-use elephant_base::stats::descriptive::median;
-use elephant_base::stats::elementary;
 use elephant_analysis::stragglers::detect::exponential::Smoothing;
 use elephant_analysis::stragglers::detect::{Completed, Completion, Detector, Past, Running, Snapshot};
 use elephant_analysis::stragglers::regression::ProgressModel;
+use elephant_base::stats::descriptive::median;
+use elephant_base::stats::elementary;
 
 /// The greatest progress that a running task reports.
 const ALMOST: f64 = 0.999_999;

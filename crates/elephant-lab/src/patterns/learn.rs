@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 
 use super::pattern::{Curve, Pattern};
 use super::settings::Settings;
-use elephant_model::model::Application;
-use elephant_model::model::table::TaskKind;
-use elephant_base::stats::descriptive::{median, pearson, standard_deviation};
 use elephant_analysis::stragglers::executions::{Basis, Execution};
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::labels::Labelling;
 use elephant_analysis::stragglers::progress::{ProgressCurve, ProgressSource};
+use elephant_base::stats::descriptive::{median, pearson, standard_deviation};
+use elephant_model::model::Application;
+use elephant_model::model::table::TaskKind;
 
 /// Groups with fewer tasks do not show what is usual.
 const MIN_TASKS: usize = 10;

@@ -16,11 +16,11 @@ use self::pattern::Pattern;
 use self::settings::Settings;
 use super::random::Random;
 use super::spread::Spread;
-use elephant_engine::engine::{Filter, Progress, visit_for_rules};
-use elephant_input::named::Named;
-use elephant_base::limits::Limits;
-use elephant_engine::results::{SourceProblem, Summary};
 use elephant_analysis::stragglers::detect::{self, Detector};
+use elephant_base::limits::Limits;
+use elephant_engine::engine::{Filter, Progress, visit_for_rules};
+use elephant_engine::results::{SourceProblem, Summary};
+use elephant_input::named::Named;
 
 /// Purposes of streams of random numbers.
 const HISTORY: u64 = 1;

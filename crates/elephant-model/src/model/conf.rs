@@ -12,8 +12,8 @@ pub mod secrets;
 use std::collections::BTreeMap;
 
 pub use keys::ConfKey;
-use listed::Listed;
 pub use listed::Found;
+use listed::Listed;
 pub use listed::{Listing, SetBy};
 
 use elephant_base::state::{Reader, State};

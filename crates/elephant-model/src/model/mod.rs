@@ -39,11 +39,11 @@ pub use progress::{ProgressLog, ProgressSplits};
 pub use subject::Subject;
 pub use task_counts::TaskCounts;
 
+use conf::{Conf, ConfKey};
+use counters::{CounterMask, CounterSet};
 use elephant_base::limits::Remainder;
 use elephant_base::state::state;
 use elephant_base::units::Timestamp;
-use conf::{Conf, ConfKey};
-use counters::{CounterMask, CounterSet};
 use spark::{Facet, Spark};
 use table::{TaskGroup, TaskKind, TimePoint};
 
@@ -242,11 +242,7 @@ impl Application {
     /// Why a result that depends on `facets` and reads these counters of each task kind is partial, in words
     /// to follow "because"; `None` if nothing of it is missing.
     #[must_use]
-    pub fn partial(
-        &self,
-        facets: &[Facet],
-        reads: impl Fn(TaskKind) -> CounterMask,
-    ) -> Option<String> {
+    pub fn partial(&self, facets: &[Facet], reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
         let missing = self.missing(facets);
         if self.limit.is_some() && missing.is_some() {
             return missing;

@@ -5,13 +5,13 @@ use super::life::{self, MACHINES_APART, WAIT_FOR_KILLS};
 use super::records::Told;
 use super::times::times;
 use super::{Clocks, cluster};
-use elephant_model::model::counters::Counter;
-use elephant_model::model::table::{Attempts, TaskGroup, TimePoint};
-use elephant_model::model::{Application, Status};
 use crate::ToldByName;
 use crate::problem::Problems;
 use crate::reading::latest_believed;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::{Attempts, TaskGroup, TimePoint};
+use elephant_model::model::{Application, Status};
 
 /// How long after the end of its job an attempt may end if the job no longer needs it: Hadoop kills it in that time.
 const MASTER_SLACK: Millis = Millis::from_secs(60);

@@ -2,11 +2,11 @@
 
 use super::SYNTHETIC_BEFORE;
 use super::times::times;
-use elephant_model::model::Application;
-use elephant_model::model::table::{TaskGroup, TimePoint};
 use crate::ToldByName;
 use crate::problem::Problems;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::Application;
+use elephant_model::model::table::{TaskGroup, TimePoint};
 
 /// The largest distance of a time zone from UTC. The id of a job of Hadoop 1 has the local time at which its job
 /// tracker started.

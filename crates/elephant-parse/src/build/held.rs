@@ -1,11 +1,11 @@
 //! How many bytes a history takes while it is built.
 
 use super::{HistoryBuilder, TaskRow};
+use crate::OtherCounters;
+use crate::event::{EventFields, EventPayload};
 use elephant_base::limits::{Held, LimitReached};
 use elephant_model::model::counters::OtherCounter;
 use elephant_model::model::table::TaskGroup;
-use crate::OtherCounters;
-use crate::event::{EventFields, EventPayload};
 
 /// What an event takes at most, apart from its lists and texts.
 const EVENT: usize = 256;

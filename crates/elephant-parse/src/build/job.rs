@@ -2,12 +2,12 @@
 
 use super::numbers::impossible_task_count;
 use super::{HistoryBuilder, SYNTHETIC_BEFORE};
-use elephant_model::model::counters::CounterSet;
-use elephant_model::model::{MasterAttempt, Status};
 use crate::event::{EventFields, EventPayload};
 use crate::problem::Position;
 use crate::reading::set_text;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::counters::CounterSet;
+use elephant_model::model::{MasterAttempt, Status};
 
 /// How far the corrected submission of a job may be from the first one.
 const CORRECTION: Millis = Millis::from_secs(24 * 60 * 60);

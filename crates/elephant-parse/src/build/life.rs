@@ -3,11 +3,11 @@
 
 use super::times::times;
 use super::{SYNTHETIC_BEFORE, cluster};
-use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
-use elephant_model::model::{Application, Status};
 use crate::ToldByName;
 use crate::problem::Problems;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
+use elephant_model::model::{Application, Status};
 
 /// How far the clocks of machines may be apart: Kerberos allows no more. In Hadoop 1, task trackers time attempts and the
 /// job tracker the job; in Hadoop 2 and 3, the resource manager times the submission and the application master the rest.

@@ -1,11 +1,11 @@
 //! Values of a job history that are present but unreadable or impossible.
 
 use super::HistoryBuilder;
-use elephant_model::model::counters::{Counter, CounterSet};
-use elephant_model::model::table::{Attempts, MAX_COUNTER_VALUE};
 use crate::event::{EventFields, EventPayload};
 use crate::problem::{Position, Problems};
 use crate::reading::{is_moment, truncate};
+use elephant_model::model::counters::{Counter, CounterSet};
+use elephant_model::model::table::{Attempts, MAX_COUNTER_VALUE};
 
 impl HistoryBuilder {
     /// Warns about values of an event that cannot be read.

@@ -2,9 +2,9 @@
 //! attempt, numbers without gaps, and the counts of the job.
 
 use super::{Clocks, HistoryBuilder};
+use crate::event::EventFields;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Status};
-use crate::event::EventFields;
 
 /// The attempt numbers that an application master gives start at a multiple of this.
 const NUMBERS_OF_A_MASTER: u32 = 1000;

@@ -2,10 +2,6 @@
 
 use super::numbers::warn_impossible;
 use super::{Clocks, HistoryBuilder, KINDS, TaskRow, verify};
-use elephant_base::limits;
-use elephant_model::model::counters::CounterSet;
-use elephant_model::model::table::{Attempts, Outcome, TimePoint};
-use elephant_model::model::{ProgressSplits, Symbol};
 use crate::OtherCounters;
 use crate::event::{EventFields, EventPayload};
 use crate::hosts::host_and_rack;
@@ -13,6 +9,10 @@ use crate::ids::{AttemptId, TaskId, job_id_of_task};
 use crate::problem::{Position, Problems};
 use crate::reading::{MAX_TEXT_LEN, locality, task_kind, truncate};
 use crate::too_many;
+use elephant_base::limits;
+use elephant_model::model::counters::CounterSet;
+use elephant_model::model::table::{Attempts, Outcome, TimePoint};
+use elephant_model::model::{ProgressSplits, Symbol};
 
 /// Maximum number of split hosts that are remembered by their text. Large clusters have a tenth of this many hosts.
 const MAX_SPLIT_HOSTS: usize = 1 << 16;

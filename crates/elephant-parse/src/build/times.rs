@@ -1,7 +1,7 @@
 //! The times of attempts.
 
-use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_base::units::Timestamp;
+use elephant_model::model::table::{TaskGroup, TimePoint};
 
 /// The starts and ends of all attempts.
 pub(super) fn times(group: &TaskGroup) -> impl Iterator<Item = Timestamp> {

@@ -6,11 +6,11 @@
 
 use super::Clocks;
 use super::life::{MACHINES_APART, WAIT_FOR_KILLS};
+use crate::problem::{Position, Problems};
+use elephant_base::units::Timestamp;
 use elephant_model::model::counters::{Counter, CounterSet};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Status};
-use crate::problem::{Position, Problems};
-use elephant_base::units::Timestamp;
 
 /// Counters that are snapshots of a gauge, so job totals do not sum them.
 const GAUGES: [Counter; 2] = [Counter::PeakPhysicalMemoryBytes, Counter::PeakVirtualMemoryBytes];

@@ -10,9 +10,9 @@ use nom::character::complete::char;
 use nom::{IResult, Parser};
 
 use super::lexer::{between, skip_until, unescape_until};
+use crate::counter_names::{CounterNames, GroupIndex};
 use elephant_model::model::Interner;
 use elephant_model::model::counters::CounterSet;
-use crate::counter_names::{CounterNames, GroupIndex};
 
 /// Groups whose display name marks where the group ends and the counter's name (which may contain dots)
 /// starts.

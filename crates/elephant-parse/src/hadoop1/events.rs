@@ -31,11 +31,7 @@ pub struct Event<'r> {
 ///
 /// Unreadable numbers cause a `bad-number` warning. Empty values count as absent, since Hadoop 1 writes `""`
 /// for unknown values.
-pub fn to_event<'r>(
-    record: &'r Record<'_>,
-    at: Position,
-    problems: &mut Problems,
-) -> Option<Event<'r>> {
+pub fn to_event<'r>(record: &'r Record<'_>, at: Position, problems: &mut Problems) -> Option<Event<'r>> {
     let mut event = Event {
         kind: EventKind::JobInfoChanged,
         fields: EventFields::default(),

@@ -14,16 +14,16 @@ use rustc_hash::FxHashMap;
 
 pub use events::to_event;
 pub use lexer::Record;
-pub use reader::read;
 pub use reader::Ending;
 pub use reader::Visitor;
+pub use reader::read;
 
 use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};
 use super::problem::{Level, Position, Problems};
 use super::{OtherCounters, Parsed, ToldByName};
-use elephant_input::window::ByteWindow;
 use elephant_base::limits::{self, Held, LimitReached, Limits};
+use elephant_input::window::ByteWindow;
 use elephant_model::model::conf::Conf;
 use elephant_model::model::counters::CounterSet;
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 
 use super::lexer::{Dialect, Record, parse_record, starts_known_record, starts_record, value_len};
-use elephant_input::window::{ByteWindow, LineReader, NextLine};
-use elephant_base::limits::{self, LimitReached, Limits};
-use elephant_model::model::conf::Conf;
 use crate::problem::{Level, Position, Problems};
 use crate::{jobconf, too_long};
+use elephant_base::limits::{self, LimitReached, Limits};
+use elephant_input::window::{ByteWindow, LineReader, NextLine};
+use elephant_model::model::conf::Conf;
 
 /// Receives the contents of a history in order.
 pub trait Visitor {

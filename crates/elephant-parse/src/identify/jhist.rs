@@ -2,8 +2,8 @@
 
 use memchr::memchr;
 
-use elephant_input::kind::SourceKind;
 use crate::event::EventKind;
+use elephant_input::kind::SourceKind;
 
 /// The kind of a Hadoop 2 or 3 job history by its first line, or by its second if the header is missing.
 pub(super) fn jhist(line: &[u8]) -> Option<SourceKind> {

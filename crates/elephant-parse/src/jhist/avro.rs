@@ -23,12 +23,12 @@ pub use plan::Plan;
 #[cfg(test)]
 pub(crate) use schema::SchemaError;
 
-use elephant_input::window::ByteWindow;
-use elephant_base::limits::{self, Limits};
 use crate::build::HistoryBuilder;
 use crate::event::{EventFields, EventKind, EventPayload};
 use crate::{Level, MAX_EVENT_LEN, OtherCounters, Parsed, Position, Problems, ToldByName};
+use elephant_base::limits::{self, Limits};
 use elephant_base::units::Bytes;
+use elephant_input::window::ByteWindow;
 use header::{HeaderError, read_header};
 use source::Source;
 
@@ -65,10 +65,9 @@ pub fn parse_within<R: Read>(
 }
 
 /// Where the events of a binary history are.
-#[cfg(test)]
-pub(crate) fn event_ranges(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
-    use elephant_model::model::Interner;
+pub fn event_ranges(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     use crate::counter_names::CounterNames;
+    use elephant_model::model::Interner;
 
     let mut source = Source::new(ByteWindow::new(bytes));
     let Ok(plan) = read_header(&mut source) else { return Vec::new() };

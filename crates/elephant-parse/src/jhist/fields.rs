@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use elephant_model::model::counters::CounterSet;
 use crate::event::{EventFields, EventPayload, Unreadable};
+use elephant_model::model::counters::CounterSet;
 
 /// The destination of a field's value in [`EventFields`] or [`EventPayload`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -11,9 +11,6 @@ use std::io::{self, Read};
 
 use super::event_template::{EventTemplates, Trace, Use, Values};
 use super::fields::{self, Slot, slot};
-use elephant_input::window::{ByteWindow, LineReader, NextLine};
-use elephant_base::limits::{self, Limits};
-use elephant_model::model::Interner;
 use crate::build::HistoryBuilder;
 use crate::counter_names::CounterNames;
 use crate::event::{EventFields, EventKind, EventPayload};
@@ -21,12 +18,15 @@ use crate::problem::{Level, Position};
 use crate::scan::{Cursor, RawStr, Scan, Unexpected};
 use crate::{OtherCounters, Parsed, ToldByName, too_long};
 use counters::CounterReader;
+use elephant_base::limits::{self, Limits};
+use elephant_input::window::{ByteWindow, LineReader, NextLine};
+use elephant_model::model::Interner;
 
 /// Unions nest one level deep in real histories; allow a few more.
 const MAX_WRAPPERS: usize = 4;
 
 /// Parses a whole history.
-pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
+pub fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
     parse_within(window, &Limits::default(), OtherCounters::Kept, ToldByName::default())
 }
 

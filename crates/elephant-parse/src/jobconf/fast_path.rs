@@ -159,8 +159,8 @@ fn trimmed(text: &str, start: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::conf::Conf;
     use crate::jobconf::{XmlParser, parse};
+    use elephant_model::model::conf::Conf;
     use proptest::prelude::*;
 
     fn conf(text: &str) -> Option<Conf> {

@@ -17,10 +17,10 @@ use super::failure_text;
 use super::plan::{Plan, Plans};
 use super::storage::{BlockMemory, RddBlock};
 use super::strings::{Local, Strings};
-use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{JobResult, Peaks, ResourceProfile, StageAttempt};
 use crate::reading::truncate;
 use crate::scan::{Cursor, RawStr, Scan};
+use elephant_model::model::counters::Counter;
+use elephant_model::model::spark::{JobResult, Peaks, ResourceProfile, StageAttempt};
 
 /// Maximum length of call sites and messages, which are only shown to people.
 const MAX_NAME_LEN: usize = 500;

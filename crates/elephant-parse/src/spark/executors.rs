@@ -3,11 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::build::StageRecord;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, ExecutorTotals};
 use elephant_model::model::table::{Attempts, Outcome, TimePoint};
 use elephant_model::model::{Interner, Symbol};
-use elephant_base::units::{Bytes, Millis};
 
 /// Adds every attempt to its executor. If an id was used again, an attempt belongs to the executor that was
 /// alive at its launch.

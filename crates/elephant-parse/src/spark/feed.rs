@@ -14,8 +14,8 @@ use super::at_once::BeingRead;
 use super::block::{Block, ReadOptions};
 use super::plan::Plans;
 use super::spare::{KEEP_LEN, Spare};
-use elephant_input::budget::{Budget, became_shorter};
 use elephant_base::limits::Limits;
+use elephant_input::budget::{Budget, became_shorter};
 
 /// Block size in bytes: small enough that data copied from the page cache is still in the processor's cache
 /// when parsed.

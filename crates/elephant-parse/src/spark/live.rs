@@ -10,10 +10,10 @@ use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo};
 use super::task_metrics::TaskMetrics;
 use elephant_base::limits::Limits;
+use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::Outcome;
-use elephant_base::units::Timestamp;
 
 /// Something that happened in an application.
 #[derive(Debug, Clone, PartialEq)]

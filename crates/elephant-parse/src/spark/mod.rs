@@ -33,12 +33,12 @@ pub use verify::Completeness;
 use std::io;
 
 use super::{Level, Parsed, Position, Problems};
-use elephant_input::budget::Budget;
+use build::Builder;
 use elephant_base::limits::{self, Limits};
+use elephant_base::units::Bytes;
+use elephant_input::budget::Budget;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
-use elephant_base::units::Bytes;
-use build::Builder;
 use feed::{Batch, Pipeline};
 use plan::Plans;
 
@@ -80,7 +80,7 @@ pub struct Names {
 
 /// Parses an event log. Problems are reported in the result; everything that can be read is used.
 #[must_use]
-pub(crate) fn parse(log: &Log<'_>) -> Parsed {
+pub fn parse(log: &Log<'_>) -> Parsed {
     parse_within(log, &Limits::default(), &Budget::unlimited())
 }
 
@@ -102,7 +102,7 @@ pub fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parse
 /// boundaries.
 #[doc(hidden)]
 #[must_use]
-pub(crate) fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
+pub fn parse_in_blocks(log: &Log<'_>, limits: &Limits, budget: &Budget, block_len: usize) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline.in_blocks(block_len))
 }
 

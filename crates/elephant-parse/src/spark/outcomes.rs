@@ -36,8 +36,8 @@ pub(super) fn set_outcomes(group: &mut TaskGroup) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::table::TaskKind;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::table::TaskKind;
 
     fn outcomes_of(ends: &[(Outcome, Option<i64>)]) -> (Outcome, Option<usize>) {
         let mut group = TaskGroup::new(TaskKind::Map);

@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use elephant_base::limits::Limits;
-use elephant_model::model::table::MAX_COUNTER_VALUE;
 use crate::scan::{Cursor, Scan};
+use elephant_base::limits::Limits;
 use elephant_base::units::Bytes;
+use elephant_model::model::table::MAX_COUNTER_VALUE;
 
 /// The memory that a cached block takes, or that all blocks of an executor may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use elephant_model::model::{Interner, Symbol};
 use crate::scan::{Cursor, Scan};
+use elephant_model::model::{Interner, Symbol};
 
 /// Maximum number of strings kept from one block to the next.
 const MAX_KEPT: usize = 1024;

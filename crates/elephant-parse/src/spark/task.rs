@@ -10,10 +10,10 @@ use memchr::memmem::Finder;
 use super::storage::{BlockMemory, RddBlock};
 use super::strings::{Local, Strings};
 use super::task_metrics::{METRICS, Section, TaskMetrics, place_of};
+use crate::scan::{Cursor, Scan, Unexpected};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, Peaks};
 use elephant_model::model::table::{EndReason, Locality, MAX_COUNTER_VALUE};
-use crate::scan::{Cursor, Scan, Unexpected};
 
 /// `SparkListenerTaskStart`.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use elephant_model::model::counters::Counter;
 use crate::scan::{Cursor, Scan};
 use elephant_base::units::Bytes;
+use elephant_model::model::counters::Counter;
 
 /// Nanoseconds in a millisecond.
 pub(super) const NANOS: i64 = 1_000_000;

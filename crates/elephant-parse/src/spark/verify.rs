@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 pub(super) use lost::LOG_STAGE_METRICS;
 
 use super::build::{BeyondLimit, Builder};
-use elephant_model::diagnosis::is_cancelled;
+use crate::problem::Problems;
 use elephant_base::limits::{self, Remainder};
+use elephant_model::diagnosis::is_cancelled;
 use elephant_model::model::Status;
 use elephant_model::model::spark::{Job, JobResult};
-use crate::problem::Problems;
 
 /// Whether a log is complete, judging by the files around it.
 #[derive(Debug, Clone, Default)]

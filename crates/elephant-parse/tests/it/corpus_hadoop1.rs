@@ -94,7 +94,8 @@ fn counters_of_every_history_are_read_without_problems() {
 
 #[test]
 fn job_tracker_log_contains_jobs_and_configurations() {
-    let Some(path) = elephant_testing::shared("corpus/hadoop1-history/apache__hadoop-common/sample-job-tracker-logs")
+    let Some(path) =
+        elephant_testing::shared("corpus/hadoop1-history/apache__hadoop-common/sample-job-tracker-logs")
     else {
         return;
     };
@@ -111,7 +112,8 @@ fn job_tracker_log_contains_jobs_and_configurations() {
 
 #[test]
 fn truncated_archive_gives_the_records_before_the_cut() {
-    let Some(path) = elephant_testing::shared("corpus/hadoop1-history/apache__hadoop-common/v20-single-input-log.gz")
+    let Some(path) =
+        elephant_testing::shared("corpus/hadoop1-history/apache__hadoop-common/v20-single-input-log.gz")
     else {
         return;
     };

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::super::json::{Each, Number};
+use elephant_base::severity::Severity;
 use elephant_engine::results::{
     Absence, Absent, Change, Comparison, Counts, FindingChange, IncompleteRun, JobComparison, MetricChange,
     NotCompared,
 };
-use elephant_base::severity::Severity;
 
 #[derive(Serialize)]
 #[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other

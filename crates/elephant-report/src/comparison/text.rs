@@ -10,11 +10,11 @@ use super::words::{
     EXPIRED, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, of_several,
     unjudged_summary, why_absent,
 };
+use elephant_base::severity::Severity;
 use elephant_engine::results::Report;
 use elephant_engine::results::{
     Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
 };
-use elephant_base::severity::Severity;
 
 /// Columns of a label, with the blanks before it.
 const LABEL: usize = 12;

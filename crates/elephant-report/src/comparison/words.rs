@@ -2,11 +2,11 @@
 
 use super::super::words::plural;
 use super::super::wrap::clean;
+use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_engine::results::{
     Absence, Change, Comparison, Counts, FindingChange, JobComparison, JobState, LimitBasis, MeasureChange,
     MetricChange, MetricVerdict,
 };
-use elephant_base::units::{Bytes, Millis, three_digits};
 
 /// The message about an expired suppression.
 pub(crate) const EXPIRED: &str = "a suppression has expired; fix its findings, or change its \"until\" date";
@@ -32,8 +32,7 @@ pub fn missing_jobs(comparison: &Comparison) -> Option<String> {
 }
 
 /// What to do about accepted jobs that did not run.
-pub(crate) const MISSING_HELP: &str =
-    "run them, or remove them from the baseline with --update --prune";
+pub(crate) const MISSING_HELP: &str = "run them, or remove them from the baseline with --update --prune";
 
 /// Growth of the input is mentioned from this factor.
 const GROWTH: f64 = 1.05;
@@ -83,8 +82,7 @@ pub fn unjudged_summary(counts: Counts) -> Option<String> {
 }
 
 /// What to do about runs that are too incomplete to judge.
-pub(crate) const UNDECIDED_HELP: &str =
-    "check a complete log, or use --allow-unjudged to let such runs pass";
+pub(crate) const UNDECIDED_HELP: &str = "check a complete log, or use --allow-unjudged to let such runs pass";
 
 /// The findings and runs that an update did not accept. `None` if it accepted everything.
 pub(crate) fn left_out(counts: Counts) -> Option<String> {

@@ -11,10 +11,10 @@ use askama::Template;
 use super::words::{
     NOTABLE, answer, change, hint, label as move_label, moved, run_times, setting, severity, value,
 };
-use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, Setting, Unit};
 use crate::html::filters::{self, counted};
 use crate::html::frame::{self, Code};
 use elephant_base::severity::Severity;
+use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, Setting, Unit};
 use jobs::{JobView, Listed};
 use phases::Phases;
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::super::TextOptions;
 use super::super::json::{Each, Number, Pairs, Tool, write_pretty};
 use super::words::setting;
-use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
 use elephant_base::severity::Severity;
+use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
 
 /// `options` say whether only the answer is written, and how many jobs.
 pub fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {

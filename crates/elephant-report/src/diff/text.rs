@@ -12,8 +12,8 @@ use super::words::{
     PHASES_BY, by_job, change, details, label as move_label, largest_differences, run_times, setting,
     severity, value,
 };
-use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use elephant_base::severity::Severity;
+use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
 /// The fewest columns of a name.
 const NAME: usize = 12;

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use elephant_engine::diff::{Diff, Figure, FindingPair, Label, Move, Pair, PhasePair, Setting, Total, Unit};
-use elephant_model::model::conf::secrets;
 use crate::words::plural;
 use crate::wrap::clean;
 use elephant_base::units::{Bytes, Millis, three_digits, three_digits_grouped};
+use elephant_engine::diff::{Diff, Figure, FindingPair, Label, Move, Pair, PhasePair, Setting, Total, Unit};
+use elephant_model::model::conf::secrets;
 
 /// Maximum number of phases shown. JSON has all.
 const PHASES: usize = 20;

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write};
 
 use super::super::cells::{number, quoted};
 use super::Sink;
-use elephant_store::{Kind, Table, Value};
 use elephant_base::units::Timestamp;
+use elephant_store::{Kind, Table, Value};
 
 pub(super) struct Csv {
     table: &'static Table,

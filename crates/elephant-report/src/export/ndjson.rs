@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, Write};
 use serde_json::{Map, Number, Value as Json};
 
 use super::Sink;
-use elephant_store::{Kind, Table, Value};
 use elephant_base::units::Timestamp;
+use elephant_store::{Kind, Table, Value};
 
 pub(super) struct Ndjson {
     table: &'static Table,

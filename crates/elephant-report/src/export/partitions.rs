@@ -52,12 +52,7 @@ impl Export {
     }
 
     /// Adds a row. Rows of a table come together, and so do those of a day.
-    pub fn row(
-        &mut self,
-        table: &'static Table,
-        day: &str,
-        row: Vec<Option<Value>>,
-    ) -> io::Result<()> {
+    pub fn row(&mut self, table: &'static Table, day: &str, row: Vec<Option<Value>>) -> io::Result<()> {
         let is_open = self.open.as_ref().is_some_and(|open| open.table.name == table.name && open.day == day);
         if !is_open {
             self.close()?;

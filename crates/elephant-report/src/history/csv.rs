@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use super::super::cells::{number, quoted};
 use super::{nodes, words};
-use elephant_store::{Answer, Change, Group, Measure, Run, Runs, View};
 use elephant_base::units::{Millis, Timestamp};
+use elephant_store::{Answer, Change, Group, Measure, Run, Runs, View};
 
 /// Scripts rely on these names and on their order, so add new columns at the end.
 const OF_GROUPS: [&str; 16] = [

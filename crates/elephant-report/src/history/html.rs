@@ -10,10 +10,10 @@ use super::nodes;
 use super::words::{self, amount};
 use crate::html::filters;
 use crate::html::frame::{self, Code};
+use bars::Bars;
 use elephant_store::{
     Answer, Fleet, Group, Grouped, Grouping, NodeSums, Nodes, Periods, Ranked, Run, Runs, View,
 };
-use bars::Bars;
 
 pub fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     Page { answer }.write_into(out)

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::super::json::{Tool, write_pretty};
 use super::{nodes, words};
+use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
     Answer, Change, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Run, Runs, Unread,
     View,
 };
-use elephant_base::units::{Millis, Timestamp};
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::nodes::{mean, share, summary as of_nodes};
 use super::words::{self, amount};
 use crate::markdown::text;
-use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, View};
 use elephant_base::units::Millis;
+use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, View};
 
 pub fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "## {}", escaped(&words::extent(answer)))?;

@@ -8,8 +8,8 @@ use super::super::cells::{number, quoted};
 use super::super::grid::{Cell, Column, UNKNOWN};
 use super::super::words::plural;
 use super::super::wrap::clean;
-use elephant_store::{NodeSums, Nodes};
 use elephant_base::units::Millis;
+use elephant_store::{NodeSums, Nodes};
 
 /// The first columns. Scripts rely on the names and on their order, so add new columns at the end of [`WORK`].
 const NODE: [&str; 2] = ["node", "applications"];

@@ -1,13 +1,13 @@
 //! Answers in each format, with lists that are cut and values that are unknown.
 
 use super::*;
-use elephant_engine::nodes::levels::Interval;
 use elephant_base::severity::Severity;
+use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::nodes::levels::Interval;
 use elephant_store::{
     Change, Changed, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime, Periods, Ranked, Realised,
     Remedy, Run, Runs, Unread, View,
 };
-use elephant_base::units::{Millis, Timestamp};
 
 const DAY: i64 = 86_400_000;
 

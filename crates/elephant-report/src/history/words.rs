@@ -2,11 +2,11 @@
 
 use super::super::words::plural;
 use super::super::wrap::clean;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
     Answer, Change, Changed, Fleet, Group, Grouping, InPeriod, Measure, Periods, Realised, Remedy, Run, Runs,
     Unread, View,
 };
-use elephant_base::units::{Millis, Timestamp};
 
 /// The title of the column with the names of groups.
 pub(super) const fn key(grouping: Grouping) -> &'static str {

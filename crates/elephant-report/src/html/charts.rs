@@ -8,12 +8,12 @@ use super::links::Links;
 use super::phases::PhasesView;
 use super::scatter::ScatterView;
 use super::timeline::TimelineView;
+use elephant_base::units::Bytes;
+use elephant_rule::finding::{Condition, Finding};
 use elephant_verdict::charts::{
     Amount, Bucket, Charts, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse, NodeAttempts,
     Quantity, Scale,
 };
-use elephant_rule::finding::{Condition, Finding};
-use elephant_base::units::Bytes;
 
 /// A chart of containers has room for at least this many bars.
 const LEAST_RANKED: usize = 16;

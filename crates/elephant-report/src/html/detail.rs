@@ -5,12 +5,12 @@ use askama::Template;
 use super::charts::ChartsView;
 use super::links::{Ids, Links};
 use super::{LONG_NAME, filters};
-use elephant_rule::finding::{Finding, Measure, Threshold};
-use elephant_model::model::Subject;
 use crate::words::{self, capped};
-use elephant_engine::results::ApplicationReport;
-use elephant_verdict::troubles::{Telling, Trouble};
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_engine::results::ApplicationReport;
+use elephant_model::model::Subject;
+use elephant_rule::finding::{Finding, Measure, Threshold};
+use elephant_verdict::troubles::{Telling, Trouble};
 
 /// Maximum number of source files listed. A rolling log may have many parts.
 const MAX_SOURCES: usize = 20;

@@ -1,7 +1,7 @@
 //! Measures of drawings. They stretch with the page, so all text is outside of them.
 
-use elephant_verdict::charts::Amount;
 use elephant_base::units::three_digits;
+use elephant_verdict::charts::Amount;
 
 /// The width of every drawing, in SVG units.
 pub(crate) const WIDTH: f64 = 1000.0;

@@ -187,12 +187,7 @@ pub(crate) fn count<T: Is<u64>>(value: T, _: &dyn Values) -> Result<String> {
 
 /// "1 more run is", "1,200 more runs are".
 #[askama::filter_fn]
-pub(crate) fn more<T: Is<u64>>(
-    value: T,
-    _: &dyn Values,
-    one: &str,
-    several: &str,
-) -> Result<String> {
+pub(crate) fn more<T: Is<u64>>(value: T, _: &dyn Values, one: &str, several: &str) -> Result<String> {
     let count = value.get();
     Ok(format!("{} more {}", grouped(count), if count == 1 { one } else { several }))
 }

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use elephant_parse::Level;
 use elephant_engine::results::SourceProblem;
+use elephant_parse::Level;
 
 /// Code that a page contains, and its hash in the policy. A test compares the two.
 pub(crate) struct Code {

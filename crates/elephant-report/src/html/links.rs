@@ -9,11 +9,11 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashSet, FxHasher};
 use serde::{Deserialize, Serialize};
 
-use elephant_verdict::charts::Charts;
-use elephant_verdict::fingerprint::{Fingerprint, JobKey, job_key};
-use elephant_model::model::{Engine, Subject};
 use crate::parts::MARK;
+use elephant_engine::fingerprint::{Fingerprint, JobKey, job_key};
 use elephant_engine::results::ApplicationReport;
+use elephant_model::model::{Engine, Subject};
+use elephant_verdict::charts::Charts;
 
 /// The digits of a hash that an id consists of.
 const DIGITS: usize = 12;

@@ -22,14 +22,14 @@ use std::io::{self, Write};
 use askama::Template;
 use rustc_hash::FxHashMap;
 
-use elephant_engine::engine::Pieces;
 use crate::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
 use crate::parts::filled;
 use crate::totals::{Saved, knows_memory};
 use crate::words::why_empty;
-use elephant_engine::results::{JobGroup, Report, RuleTotal, Totals};
-use elephant_base::severity::Severity;
 use baseline::changes;
+use elephant_base::severity::Severity;
+use elephant_engine::engine::Pieces;
+use elephant_engine::results::{JobGroup, Report, RuleTotal, Totals};
 use frame::Code;
 use markdown::RulePage;
 use piece::WorstRun;

@@ -9,9 +9,9 @@ use super::filters::cut_text;
 use super::piece::WorstRun;
 use super::{LONG_NAME, Page};
 use crate::totals::saved_by_all;
-use elephant_engine::results::{GroupName, JobGroup, JobTotal, Report, Rollup, Waste};
 use elephant_base::severity::Severity;
 use elephant_base::units::{MbMillis, Millis, Timestamp, show_gb_hours};
+use elephant_engine::results::{GroupName, JobGroup, JobTotal, Report, Rollup, Waste};
 
 /// The recurring jobs that are listed.
 const MOST_JOBS: usize = 20;

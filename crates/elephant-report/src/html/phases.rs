@@ -4,8 +4,8 @@ use askama::Template;
 
 use super::filters::{self, grouped};
 use super::links::Links;
-use elephant_verdict::charts::{PhaseRow, Phases, Timeline};
 use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_verdict::charts::{PhaseRow, Phases, Timeline};
 
 #[derive(Template)]
 #[template(path = "phases.html")]
@@ -137,9 +137,9 @@ impl<'a> PhasesView<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_verdict::charts::Charts;
     use elephant_model::model::table::Outcome;
     use elephant_ruleset::RuleSet;
+    use elephant_verdict::charts::Charts;
 
     /// A finding says "3 of 8 tasks failed" of a stage that failed before all its tasks were launched.
     #[test]

@@ -11,15 +11,15 @@ use super::LONG_NAME;
 use super::detail::Detail;
 use super::filters;
 use super::links::{Ids, OwnIds, Taken};
-use elephant_engine::engine::Pieces;
-use elephant_verdict::fingerprint::JobKey;
 use crate::parts::{Parts, Reader, filled};
 use crate::words;
+use elephant_base::severity::Severity;
+use elephant_base::units::{MbMillis, Millis, Timestamp, show_hours};
+use elephant_engine::engine::Pieces;
+use elephant_engine::fingerprint::JobKey;
 use elephant_engine::results::{ApplicationReport, Candidate, JobGroup, Report, WorstTrouble, WorstTroubles};
 use elephant_verdict::savings::{Amounts, SavingStatus, TroubleSavings};
-use elephant_base::severity::Severity;
 use elephant_verdict::troubles::Trouble;
-use elephant_base::units::{MbMillis, Millis, Timestamp, show_hours};
 
 /// Less saved run time than this is not shown, as in other formats.
 const LEAST_TIME: Millis = Millis::new(100);

@@ -7,8 +7,8 @@ use askama::Template;
 use super::draw::{HEIGHT, WIDTH, amount_text};
 use super::filters::{self, grouped};
 use super::links::Links;
-use elephant_verdict::charts::{Axis, Point, Scale, Scatter};
 use elephant_model::model::Subject;
+use elephant_verdict::charts::{Axis, Point, Scale, Scatter};
 
 #[derive(Template)]
 #[template(path = "scatter.html")]

@@ -7,9 +7,9 @@ use askama::Template;
 use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH, amount_text};
 use super::filters::{self, grouped, moment_text};
 use super::links::Links;
-use elephant_verdict::charts::{Amount, Durations, ExecutorSpan, Load, LoadOf, PhaseRow, Phases, Timeline};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp, three_digits};
+use elephant_verdict::charts::{Amount, Durations, ExecutorSpan, Load, LoadOf, PhaseRow, Phases, Timeline};
 
 /// The height of a lane, in pixels.
 const LANE: u64 = 24;

@@ -8,11 +8,11 @@ use super::finding::{SuppressedView, suppressed};
 use super::metrics::{MetricsView, metrics};
 use super::savings::{ApplicationSavingsView, of_application};
 use super::troubles::{RecommendedView, ToldView, TroubleView, recommended, told, trouble};
-use elephant_rule::finding::{NotEvaluated, Suppressed};
-use elephant_engine::results::ApplicationReport;
 use elephant_base::severity::Severity;
-use elephant_verdict::troubles::{Recommended, Trouble};
 use elephant_base::units::Timestamp;
+use elephant_engine::results::ApplicationReport;
+use elephant_rule::finding::{NotEvaluated, Suppressed};
+use elephant_verdict::troubles::{Recommended, Trouble};
 
 #[derive(Serialize)]
 pub(crate) struct ApplicationView<'a> {

@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer};
 
 use super::Pairs;
-use elephant_rule::finding::{Finding, Measure, Suppressed, Threshold};
 use elephant_base::severity::Severity;
+use elephant_rule::finding::{Finding, Measure, Suppressed, Threshold};
 
 #[derive(Serialize)]
 pub(super) struct FindingView<'a> {

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::Pairs;
 use elephant_analysis::metrics::{Metrics, SparkCounts};
-use elephant_model::model::TaskCounts;
 use elephant_base::units::{CoreMillis, MbMillis, Millis};
+use elephant_model::model::TaskCounts;
 
 #[derive(Serialize)]
 pub(super) struct MetricsView {

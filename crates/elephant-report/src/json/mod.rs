@@ -16,10 +16,10 @@ use memchr::memmem;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use elephant_engine::engine::Pieces;
-use elephant_parse::Position;
-use elephant_engine::results::{ApplicationReport, Report, SourceProblem, Summary, SuppressionUse};
 use elephant_base::severity::Severity;
+use elephant_engine::engine::Pieces;
+use elephant_engine::results::{ApplicationReport, Report, SourceProblem, Summary, SuppressionUse};
+use elephant_parse::Position;
 
 pub(super) use application::{ApplicationView, application};
 pub(super) use each::Each;

@@ -3,9 +3,11 @@
 use serde::Serialize;
 
 use super::Each;
-use elephant_model::model::Subject;
-use elephant_verdict::savings::{Amounts, ApplicationSavings, PathStage, Range, SavingStatus, Sums, TroubleSavings};
 use elephant_base::units::Millis;
+use elephant_model::model::Subject;
+use elephant_verdict::savings::{
+    Amounts, ApplicationSavings, PathStage, Range, SavingStatus, Sums, TroubleSavings,
+};
 
 #[derive(Serialize)]
 pub(crate) struct RangeView {

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::Each;
 use super::finding::{FindingView, finding};
 use super::savings::{SavingsView, savings};
-use elephant_rule::finding::{Advice, Failure, Finding, SettingChange};
-use elephant_model::model::Subject;
-use elephant_engine::results::ApplicationReport;
 use elephant_base::severity::Severity;
+use elephant_engine::results::ApplicationReport;
+use elephant_model::model::Subject;
+use elephant_rule::finding::{Advice, Failure, Finding, SettingChange};
 use elephant_verdict::troubles::{Recommended, Telling, Trouble};
 
 /// A finding with its trouble.

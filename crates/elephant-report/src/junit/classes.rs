@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
 use super::text;
-use elephant_verdict::fingerprint::JobKey;
+use elephant_engine::fingerprint::JobKey;
 use elephant_engine::results::ApplicationReport;
 
 /// The names that an application may have.

@@ -19,12 +19,12 @@ use super::words::{
     saves, told_by,
 };
 use super::wrap::clean;
-use elephant_engine::engine::Pieces;
-use elephant_parse::Level;
-use elephant_engine::results::{ApplicationReport, Report, Summary};
 use elephant_base::severity::Severity;
-use elephant_verdict::troubles::{Recommended, Trouble};
 use elephant_base::units::{show_gb_hours, three_digits};
+use elephant_engine::engine::Pieces;
+use elephant_engine::results::{ApplicationReport, Report, Summary};
+use elephant_parse::Level;
+use elephant_verdict::troubles::{Recommended, Trouble};
 
 /// GitHub's limit for a comment, in characters. Text never has more characters than bytes. GitLab allows 1,000,000.
 const LIMIT: usize = 65_536;

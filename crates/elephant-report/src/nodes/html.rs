@@ -9,16 +9,16 @@ use askama::Template;
 
 use super::shown;
 use super::words::{self, MAX_NAMED};
+use crate::html::draw::{Part, two_places};
+use crate::html::filters::{self, counted};
+use crate::html::frame::{self, Code};
+use chart::Intervals;
+use days::Days;
+use elephant_base::units::three_digits;
 use elephant_engine::nodes::indicators::Node;
 use elephant_engine::nodes::levels::Interval;
 use elephant_engine::nodes::settings::IntervalKind;
 use elephant_engine::nodes::{NodeGroup, NodesReport};
-use crate::html::draw::{Part, two_places};
-use crate::html::filters::{self, counted};
-use crate::html::frame::{self, Code};
-use elephant_base::units::three_digits;
-use chart::Intervals;
-use days::Days;
 
 /// Rows of the table.
 const MAX_ROWS: usize = 2000;

@@ -7,6 +7,7 @@ use serde::ser::SerializeMap;
 
 use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::shown;
+use elephant_base::units::Timestamp;
 use elephant_engine::engine::Filter;
 use elephant_engine::nodes::NodesReport;
 use elephant_engine::nodes::collect::{GroupCounts, beginning_of};
@@ -18,7 +19,6 @@ use elephant_engine::nodes::settings::Settings;
 use elephant_engine::nodes::summary::Summary;
 use elephant_engine::nodes::trend::{Day, Trend};
 use elephant_engine::nodes::types::NodeGroup;
-use elephant_base::units::Timestamp;
 
 pub fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, shown(report, top)), out)

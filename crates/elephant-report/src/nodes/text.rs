@@ -13,13 +13,13 @@ use super::super::wrap::{clean, fit, lines, width};
 use super::chart::Axis;
 use super::words::MAX_NAMED;
 use super::{shown, words};
+use elephant_base::units::three_digits;
 use elephant_engine::nodes::NodesReport;
 use elephant_engine::nodes::indicators::Node;
 use elephant_engine::nodes::levels::Interval;
 use elephant_engine::nodes::settings::IntervalKind;
 use elephant_engine::nodes::summary::Summary;
 use elephant_engine::nodes::types::NodeGroup;
-use elephant_base::units::three_digits;
 
 /// Columns of a node's name.
 const NAME: usize = 20;

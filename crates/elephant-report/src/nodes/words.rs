@@ -1,12 +1,12 @@
 //! Sentences that text and HTML share: which nodes are slow, by how much, how certain this is, and what to do.
 
+use crate::words::plural;
+use crate::wrap::clean;
+use elephant_base::units::three_digits;
 use elephant_engine::nodes::NodesReport;
 use elephant_engine::nodes::indicators::Node;
 use elephant_engine::nodes::levels::Interval;
 use elephant_engine::nodes::settings::Settings;
-use crate::words::plural;
-use crate::wrap::clean;
-use elephant_base::units::three_digits;
 
 /// Maximum number of nodes named in a list.
 pub(super) const MAX_NAMED: usize = 5;

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::results::{Location, Message, plain};
 use super::{MAX_RESULTS, Rules};
-use elephant_parse::{Level, Position};
 use crate::comparison::words::{self, EXPIRED, MISSING_HELP};
 use elephant_engine::results::{Absence, Absent, IncompleteRun, JobComparison};
 use elephant_engine::results::{ApplicationReport, Report, SourceProblem};
+use elephant_parse::{Level, Position};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

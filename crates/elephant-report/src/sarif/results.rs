@@ -11,10 +11,10 @@ use super::super::words::{about, by_trouble, currency, saves};
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
-use elephant_rule::finding::{Finding, Suppressed};
+use elephant_base::severity::Severity;
 use elephant_engine::results::ApplicationReport;
 use elephant_engine::results::{Change, Comparison, FindingChange};
-use elephant_base::severity::Severity;
+use elephant_rule::finding::{Finding, Suppressed};
 use elephant_verdict::troubles::Trouble;
 
 /// A finding to be written, and its trouble.

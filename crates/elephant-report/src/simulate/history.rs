@@ -183,9 +183,9 @@ fn millis(seconds: f64) -> i64 {
 mod tests {
     use super::*;
     use elephant_engine::engine::visit;
-    use elephant_model::model::table::{Outcome, TimePoint};
     use elephant_lab::cluster::policy::Policy;
     use elephant_lab::cluster::study::single;
+    use elephant_model::model::table::{Outcome, TimePoint};
 
     /// Everything that is written about each attempt is read again.
     #[test]

@@ -5,15 +5,12 @@ use std::io::{self, Write};
 use super::super::cells::{number, quoted};
 use super::{Shown, Table, applications, words};
 use elephant_analysis::stragglers::first_order::FirstOrder;
-use elephant_engine::survey::{ApplicationStragglers, EngineDetectors, GroupReport, Straggler, StragglerReport};
 use elephant_base::units::Timestamp;
+use elephant_engine::survey::{
+    ApplicationStragglers, EngineDetectors, GroupReport, Straggler, StragglerReport,
+};
 
-pub fn write(
-    report: &StragglerReport,
-    table: Table,
-    shown: Shown,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub fn write(report: &StragglerReport, table: Table, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     match table {
         Table::Stragglers => stragglers(applications(report, shown), out),
         Table::Detectors => detectors(&report.total.engines, out),

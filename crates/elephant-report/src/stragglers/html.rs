@@ -14,12 +14,12 @@ use askama::Template;
 use super::{Shown, sentences};
 use crate::html::filters::{self, counted, grouped};
 use crate::html::frame::{self, Code};
-use elephant_analysis::stragglers::impact::Impact;
-use elephant_engine::survey::{StragglerReport, Total, Waiting};
-use elephant_base::units::{Millis, three_digits};
 use causes::{CauseRow, Palette};
 use days::DayRow;
 use detectors::DetectorsView;
+use elephant_analysis::stragglers::impact::Impact;
+use elephant_base::units::{Millis, three_digits};
+use elephant_engine::survey::{StragglerReport, Total, Waiting};
 use jobs::{JobView, Listed};
 
 /// Days that are listed.

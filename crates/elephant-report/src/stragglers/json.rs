@@ -10,18 +10,18 @@ use serde::ser::SerializeMap;
 
 use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::{Shown, applications, words};
+use causes::{CauseView, CorrelationView, DayView, WaitingView, causes, correlation, day, waiting};
 use elephant_analysis::stragglers::detect::{Parameter, Value};
 use elephant_analysis::stragglers::evaluation::pool::{Means, Pooled};
 use elephant_analysis::stragglers::evaluation::{Best, Evaluated};
 use elephant_analysis::stragglers::first_order::FirstOrder;
 use elephant_analysis::stragglers::impact::{Impact, ServerTasks};
 use elephant_analysis::stragglers::quality::Quality;
+use elephant_base::units::Millis;
 use elephant_engine::survey::{
     ApplicationStragglers, CauseCorrelation, EngineDetectors, RunTimes, Settings, StragglerDay,
     StragglerReport, Total, Waiting,
 };
-use elephant_base::units::Millis;
-use causes::{CauseView, CorrelationView, DayView, WaitingView, causes, correlation, day, waiting};
 
 pub fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, applications(report, shown)), out)

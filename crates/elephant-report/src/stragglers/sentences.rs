@@ -1,18 +1,18 @@
 //! Sentences that text and HTML share: the best detector, the limit of a group, what an application waited for.
 
 use super::words;
-use elephant_model::model::table::TaskKind;
 use crate::words::{capital, plural};
 use crate::wrap::clean;
 use elephant_analysis::stragglers::cause::{Cause, StragglerCause};
 use elephant_analysis::stragglers::evaluation::Best;
 use elephant_analysis::stragglers::impact::SlowServer;
 use elephant_analysis::stragglers::labels::multiple;
+use elephant_base::units::{Millis, three_digits};
 use elephant_engine::survey::{
     ApplicationStragglers, CauseCorrelation, CauseCount, CauseCounts, EngineDetectors, GroupReport, Job,
     Method, RunTimes, Settings, StragglerReport, Total,
 };
-use elephant_base::units::{Millis, three_digits};
+use elephant_model::model::table::TaskKind;
 
 /// The text for a report with stragglers that cost no time.
 pub(super) const NO_WAIT: &str =
@@ -185,8 +185,9 @@ pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)
     let cost = copies.map(|(copies, saved)| {
         format!("; copies would have run for {copies} in total, and tasks would have ended {saved} earlier in total, if no copy was slow for the same reason as its task")
     });
-    let line =
-        |setting: &elephant_engine::survey::EngineSetting| words::setting(framework, setting.name, &setting.value);
+    let line = |setting: &elephant_engine::survey::EngineSetting| {
+        words::setting(framework, setting.name, &setting.value)
+    };
     let lines = engine.settings.iter().map(line).collect();
     let run_times = run_times(engine.run_times.as_ref()?);
     Some((format!("Settings for such speculation{}{run_times}:", cost.unwrap_or_default()), lines))

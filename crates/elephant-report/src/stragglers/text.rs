@@ -15,8 +15,8 @@ use super::super::wrap::{clean, fit, lines};
 use super::{Shown, sentences, words};
 use elephant_analysis::stragglers::cause::StragglerCause;
 use elephant_analysis::stragglers::executions::Certainty;
-use elephant_engine::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
 use elephant_base::units::{Millis, three_digits};
+use elephant_engine::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
 
 /// Columns of a histogram's longest bar.
 const BAR: usize = 40;

@@ -1,12 +1,12 @@
 //! Names that all formats of the survey share.
 
-use elephant_model::model::Engine;
-use elephant_model::model::table::TaskKind;
 use elephant_analysis::stragglers::cause::{Cause, Confidence};
 use elephant_analysis::stragglers::detect::{Parameter, Value};
 use elephant_analysis::stragglers::executions::{Basis, Certainty};
-use elephant_engine::survey::{GroupReport, Origin, SWEPT, WaitedFor};
 use elephant_base::units::Timestamp;
+use elephant_engine::survey::{GroupReport, Origin, SWEPT, WaitedFor};
+use elephant_model::model::Engine;
+use elephant_model::model::table::TaskKind;
 
 /// "contention on the node, inferred".
 pub(super) fn cause(cause: Cause, confidence: Option<Confidence>) -> String {

@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
-use elephant_rule::finding::{Finding, Suppressed};
 use crate::totals::saved_together;
 use crate::words::{
     SuppressedGroup, by_reason, capped, currency, incomplete, plural, reasons_not_evaluated, taken,
 };
 use crate::wrap::{clean, lines, width};
-use elephant_engine::results::ApplicationReport;
-use elephant_verdict::savings::SavingStatus;
 use elephant_base::units::{show_gb_hours, three_digits};
+use elephant_engine::results::ApplicationReport;
+use elephant_rule::finding::{Finding, Suppressed};
+use elephant_verdict::savings::SavingStatus;
 
 /// Columns of a rule's name; longer names push the message to the next line.
 const RULE_WIDTH: usize = 15;

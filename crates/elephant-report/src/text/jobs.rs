@@ -8,9 +8,9 @@ use super::{INDENT, TextOptions};
 use crate::totals::{saved_by_all, saved_first};
 use crate::words::{plural, taken};
 use crate::wrap::{clean, fit, fit_words, lines, width};
+use elephant_base::severity::Severity;
 use elephant_engine::results::{JobTotal, Report};
 use elephant_verdict::savings::Sums;
-use elephant_base::severity::Severity;
 
 /// The jobs that are shown with their troubles, without `--top`.
 const FULL: usize = 10;

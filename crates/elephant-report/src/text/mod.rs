@@ -11,12 +11,12 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use rustc_hash::FxHashMap;
 
-use elephant_engine::engine::Pieces;
 use crate::totals::{Saved, memory_used};
 use crate::words::{applications, matching, plural, why_empty};
 use crate::wrap::lines;
-use elephant_engine::results::{ApplicationReport, JobGroup, Report, Summary, Totals};
 use elephant_base::severity::Severity;
+use elephant_engine::engine::Pieces;
+use elephant_engine::results::{ApplicationReport, JobGroup, Report, Summary, Totals};
 use jobs::Jobs;
 
 /// How a text report is laid out.

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use elephant_rule::finding::{Advice, SettingChange};
-use elephant_model::model::Status;
 use crate::words::headline;
 use crate::wrap::clean;
-use elephant_engine::results::{ApplicationReport, Leading};
-use elephant_verdict::savings::SavingStatus;
 use elephant_base::severity::Severity;
+use elephant_engine::results::{ApplicationReport, Leading};
+use elephant_model::model::Status;
+use elephant_rule::finding::{Advice, SettingChange};
+use elephant_verdict::savings::SavingStatus;
 use elephant_verdict::troubles::Trouble;
 
 /// An application: the fields of its heading, and the text below it.

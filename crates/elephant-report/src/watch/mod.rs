@@ -3,13 +3,13 @@
 mod ndjson;
 mod text;
 
-pub use ndjson::write as write_ndjson;
 pub use ndjson::begin as begin_ndjson;
+pub use ndjson::write as write_ndjson;
 pub use text::begin as begin_text;
 pub use text::{status, write as write_text};
 
-use elephant_model::model::table::TaskKind;
 use elephant_analysis::stragglers::detect::Needs;
+use elephant_model::model::table::TaskKind;
 
 /// Detectors that cannot watch, and the data that they need but that is not known of all running tasks.
 pub type Silent = [(&'static str, Needs)];

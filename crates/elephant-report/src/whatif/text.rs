@@ -10,7 +10,9 @@ use super::super::words::{matching, plural, small};
 use super::super::wrap::{clean, fit, lines};
 use super::words::Saved;
 use super::{shown, words};
-use elephant_engine::whatif::{ApplicationReplays, Job, Prediction, Range, Replays, Scenario, Total, WhatIfReport};
+use elephant_engine::whatif::{
+    ApplicationReplays, Job, Prediction, Range, Replays, Scenario, Total, WhatIfReport,
+};
 
 /// Columns for the time that a change saves or adds, with its error.
 const DIFFERENCE: usize = 16;
@@ -151,8 +153,9 @@ impl Page {
 
     /// The longest stages on the critical path.
     fn path(&self, replays: &Replays, out: &mut dyn Write) -> io::Result<()> {
-        let stage =
-            |stage: &elephant_engine::whatif::PathStage| format!("{} {}", clean(&words::stage(stage)), stage.time);
+        let stage = |stage: &elephant_engine::whatif::PathStage| {
+            format!("{} {}", clean(&words::stage(stage)), stage.time)
+        };
         let stages: Vec<String> = replays.path.iter().map(stage).collect();
         if stages.is_empty() {
             return Ok(());

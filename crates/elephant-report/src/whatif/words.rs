@@ -1,11 +1,11 @@
 //! Phrases for changes.
 
-use elephant_model::model::spark::without_folders;
 use crate::words::{millis, plural, small};
 use crate::wrap::clean;
 use elephant_engine::whatif::{
     Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport, most_frequent,
 };
+use elephant_model::model::spark::without_folders;
 
 /// The effect of a change on the run time.
 #[derive(Debug, Clone, PartialEq)]
@@ -254,9 +254,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use elephant_verdict::savings::Amounts;
     use elephant_base::units::Bytes;
     use elephant_engine::whatif::Trouble;
+    use elephant_verdict::savings::Amounts;
 
     #[test]
     fn a_time_that_may_be_anything_is_a_range() {

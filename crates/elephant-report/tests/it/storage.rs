@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use elephant_engine::engine::{Options, Progress, analyze, analyze_by};
+use elephant_engine::results::Report;
 use elephant_input::named::Named;
 use elephant_input::storage::{Listing, Stat, Storage, Storages};
 use elephant_report::write_json;
-use elephant_engine::results::Report;
 use elephant_ruleset::RuleSet;
 use elephant_verdict::troubles::Basis;
 

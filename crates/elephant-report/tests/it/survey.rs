@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use elephant_report::TextOptions;
-use elephant_report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use elephant_analysis::stragglers::cause::Cause;
 use elephant_engine::survey::{self, ApplicationStragglers, Settings, StragglerReport};
+use elephant_report::TextOptions;
+use elephant_report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 
 fn survey_of(paths: &[PathBuf]) -> StragglerReport {
     survey::report(paths, &Settings::default(), None)

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-use elephant_model::model::spark::StageAttempt;
 use elephant_base::state::state;
+use elephant_model::model::spark::StageAttempt;
 
 /// In texts, only the changed part of longer lists of options is shown; columns of both values.
 const LONG: usize = 120;

@@ -161,7 +161,6 @@ state!(
 
 /// The facts of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct RuleFacts {
     /// Its origin.
     pub provenance: Provenance,

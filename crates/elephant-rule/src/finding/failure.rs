@@ -1,8 +1,8 @@
 //! The root cause of a failure.
 
 use super::Measure;
-use elephant_model::diagnosis::{Diagnosis, FailureKind, exit_code};
 use elephant_base::state::state;
+use elephant_model::diagnosis::{Diagnosis, FailureKind, exit_code};
 
 /// Why something failed: its root cause.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,8 +18,8 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, Visitor};
 
 use serde_json::{Value, json};
 
-use elephant_base::severity::Severity;
 use cutoffs::{Cutoffs, Direction};
+use elephant_base::severity::Severity;
 use quantity::{Quantity, Unit};
 use yaml::{Node, ReadError};
 

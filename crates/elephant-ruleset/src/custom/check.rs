@@ -8,12 +8,12 @@ use super::reason::{Limits, reason};
 use super::scope::{Inner, Judged, Scope};
 use super::template::shorten;
 use super::value::{Gap, Value};
-use elephant_rule::finding::{Advice, Judgement, Measure, Name, SettingChange, Verdict};
-use elephant_heuristics::wording;
 use elephant_analysis::metrics::Metrics;
+use elephant_base::severity::Severity;
+use elephant_heuristics::wording;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, secrets};
-use elephant_base::severity::Severity;
+use elephant_rule::finding::{Advice, Judgement, Measure, Name, SettingChange, Verdict};
 
 /// At most this many stages or executors get their own finding.
 const MAX_FINDINGS: usize = 10;

@@ -2,8 +2,8 @@
 
 use super::mistake::Mistake;
 use super::syntax::{Expr, Kind, parse};
-use elephant_rule::params::words::nearest;
 use elephant_base::severity::Severity;
+use elephant_rule::params::words::nearest;
 
 /// A combination of thresholds.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use super::limit::Limit;
 use super::node::Node;
 use super::template::Template;
 use super::unit::Type;
+use crate::Scope;
 use elephant_model::model::Engine;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_rule::params::yaml::Span;
-use crate::Scope;
 
 /// A rule that users define.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::unit::{Type, Unit};
 use super::value::Value;
-use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size, Speed};
 use elephant_base::severity::Severity;
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size, Speed};
 
 /// An example.
 #[derive(Debug, Clone, PartialEq)]

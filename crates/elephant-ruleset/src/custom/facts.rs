@@ -12,6 +12,7 @@ use super::node::SettingKind;
 use super::scope::{Judged, Row, Scope};
 use super::value::Value;
 use elephant_analysis::metrics::requested_container;
+use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::job_type;
@@ -19,7 +20,6 @@ use elephant_model::model::spark::{Executor, Job, JobResult, Stage, StageStatus}
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Symbol};
 use elephant_rule::params::Assumed;
-use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 
 #[allow(clippy::unnecessary_wraps)] // all facts are options
 fn text(text: &str) -> Option<Value<'_>> {

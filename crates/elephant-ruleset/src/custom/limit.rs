@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::unit::{Unit as ValueUnit, percent};
+use elephant_base::severity::Severity;
 use elephant_rule::params::cutoffs::{Cutoffs, Direction, Falling, Rising};
 use elephant_rule::params::quantity::{Count, Duration, Ratio, Size, Speed, Unit};
 use elephant_rule::params::yaml::{Kind, Node, ReadError};
 use elephant_rule::params::{Param, ParamValue};
-use elephant_base::severity::Severity;
 
 /// Cut-offs of any unit and direction.
 pub(super) trait Judge: fmt::Debug + Send + Sync {

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 
 use super::definition::CustomRule;
 use super::read::Source;
-use elephant_rule::finding::{Provenance, RuleFacts};
-use elephant_rule::params::Problems;
-use elephant_rule::params::layers::{Layer, Layers, Parameter};
 use crate::active::{ActiveRule, RuleCheck, RuleInfo};
 use crate::document::{Document, Target};
 use crate::index::Indexed;
 use crate::known::KnownIds;
+use elephant_rule::finding::{Provenance, RuleFacts};
+use elephant_rule::params::Problems;
+use elephant_rule::params::layers::{Layer, Layers, Parameter};
 
 /// Keys that occur only in documents that define a rule.
 const DEFINING: [&str; 2] = ["values", "message"];

@@ -1,7 +1,6 @@
 //! The reference of expressions: names, functions, types, and defaults of settings, from the tables that rules are
 //! compiled with.
 
-#[cfg(test)]
 use std::fmt::Write;
 
 use super::compile::FUNCTIONS;
@@ -242,8 +241,7 @@ fn default(engine: &str, (name, values): &defaults::Default) -> Line {
 
 /// The reference in Markdown: a table for each section.
 #[must_use]
-#[cfg(test)]
-pub(crate) fn markdown() -> String {
+pub fn markdown() -> String {
     let mut text = String::new();
     // The guide explains the keys itself.
     let sections = sections().into_iter().filter(|section| section.name != ABOUT_FILES);
@@ -273,7 +271,6 @@ fn word(kind: Type) -> String {
     kind.name().trim_start_matches("a ").to_owned()
 }
 
-#[cfg(test)]
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -5,12 +5,12 @@ use std::cell::Cell;
 use super::compile::Over;
 use super::names::Rows;
 use super::value::{Gap, Value};
-use elephant_rule::finding::Subject;
 use elephant_analysis::metrics::Metrics;
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Executor, Job, Spark, Stage};
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_rule::finding::Subject;
 
 /// The maximum number of steps of a rule on one application: a few seconds of work.
 pub(super) const MAX_WORK: u64 = 100_000_000;

@@ -8,8 +8,8 @@ use super::scope::{Inner, Judged, Scope};
 use super::template::{Style, show};
 use super::value::{Gap, Value};
 use elephant_analysis::metrics::Metrics;
-use elephant_model::model::{Application, Engine};
 use elephant_base::severity::Severity;
+use elephant_model::model::{Application, Engine};
 
 /// The result of a rule for given values.
 #[derive(Debug, Clone, PartialEq)]

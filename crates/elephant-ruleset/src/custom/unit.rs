@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
+use elephant_base::units::{Bytes, BytesPerSecond, Millis, two_digits_at_least, with_thousands};
 use elephant_rule::finding::Measure;
 use elephant_rule::params::quantity::fraction;
-use elephant_base::units::{Bytes, BytesPerSecond, Millis, two_digits_at_least, with_thousands};
 
 /// What a number measures: powers of size and time, and whether it is a count.
 ///

@@ -1,12 +1,12 @@
 //! Presets of Dr. Elephant and the rules that it does not have.
 
 use super::*;
-use elephant_rule::finding::{Provenance, RuleFacts};
-use elephant_heuristics::Rule;
-use elephant_rule::params::layers::Origin;
-use elephant_rule::params::work::steps_of;
 use crate::assemble::built_in_rule;
 use crate::{PRESETS, Target};
+use elephant_heuristics::Rule;
+use elephant_rule::finding::{Provenance, RuleFacts};
+use elephant_rule::params::layers::Origin;
+use elephant_rule::params::work::steps_of;
 
 fn dr_elephant() -> impl Iterator<Item = RuleFile> {
     let presets = PRESETS.iter().filter(|(name, _)| name.starts_with("dr-elephant"));

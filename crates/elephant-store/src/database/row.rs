@@ -19,10 +19,7 @@ impl<T: FromSql> Column for T {}
 
 /// A type of a column in Rust.
 #[cfg(feature = "postgres")]
-pub(crate) trait Column:
-    FromSql + for<'a> tokio_postgres::types::FromSql<'a>
-{
-}
+pub(crate) trait Column: FromSql + for<'a> tokio_postgres::types::FromSql<'a> {}
 #[cfg(feature = "postgres")]
 impl<T: FromSql + for<'a> tokio_postgres::types::FromSql<'a>> Column for T {}
 

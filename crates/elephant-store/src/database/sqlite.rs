@@ -13,9 +13,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
 use super::super::{StoreError, schema};
 use super::{Backend, Contents, Mode, PATIENCE, Row, Value, Visit};
+use elephant_base::units::Timestamp;
 use elephant_engine::engine::{Filter, Identity};
 use elephant_ruleset::Pattern;
-use elephant_base::units::Timestamp;
 
 /// Marks a file as a store, so that no other database is changed: "elep" in ASCII.
 pub(crate) const APPLICATION_ID: i32 = 0x656c_6570;

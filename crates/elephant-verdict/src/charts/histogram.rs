@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::limit::{Limit, Means};
-use elephant_rule::finding::{Finding, Measured, Subject};
+use elephant_base::state::state;
+use elephant_base::stats::{median, truncated_mean};
+use elephant_base::units::{Bytes, Millis};
 use elephant_heuristics::split::{self, two_groups};
 use elephant_model::model::Application;
 use elephant_model::model::Phase;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_base::state::state;
-use elephant_base::stats::{median, truncated_mean};
-use elephant_base::units::{Bytes, Millis};
+use elephant_rule::finding::{Finding, Measured, Subject};
 
 /// This many phases are shown: those with the worst findings first, then those with most task time.
 const MOST_PHASES: usize = 3;

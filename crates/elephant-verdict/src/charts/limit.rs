@@ -1,9 +1,9 @@
 //! The cut-offs of rules in a histogram, and the values that they are compared with.
 
-use elephant_rule::finding::{ComparedWith, Condition, Finding, Measured, Subject, Threshold};
 use elephant_base::severity::Severity;
 use elephant_base::state::state;
 use elephant_base::units::{Bytes, Millis};
+use elephant_rule::finding::{ComparedWith, Condition, Finding, Measured, Subject, Threshold};
 
 /// The tasks that a mean covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

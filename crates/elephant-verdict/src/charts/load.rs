@@ -1,12 +1,12 @@
 //! How many cores or containers an application held, and how many of them were busy.
 
-use elephant_model::model::Application;
-use elephant_model::model::spark::{ClusterManager, Executor};
-use elephant_model::model::table::{TaskKind, TimePoint};
 use elephant_analysis::replay::spark::task_cpus;
 use elephant_base::state::state;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::Application;
+use elephant_model::model::spark::{ClusterManager, Executor};
+use elephant_model::model::table::{TaskKind, TimePoint};
 
 /// The run time is divided into this many parts.
 const PARTS: u32 = 192;

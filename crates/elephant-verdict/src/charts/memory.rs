@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use elephant_analysis::metrics::executor_memory;
+use elephant_base::state::state;
+use elephant_base::units::Bytes;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskGroup;
 use elephant_model::model::{Application, Engine};
 use elephant_ruleset::RuleSet;
-use elephant_base::state::state;
-use elephant_base::units::Bytes;
 
 /// This many containers are ranked.
 const MOST_RANKED: usize = 64;

@@ -11,10 +11,10 @@ mod phases;
 mod scatter;
 mod timeline;
 
-use elephant_rule::finding::Finding;
-use elephant_model::model::Application;
-use elephant_ruleset::RuleSet;
 use elephant_base::state::state;
+use elephant_model::model::Application;
+use elephant_rule::finding::Finding;
+use elephant_ruleset::RuleSet;
 
 pub use histogram::{Amount, Bucket, Group, Groups, Histogram, Quantity, Scale};
 pub use limit::{Limit, MeanOf};

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Rows;
-use elephant_model::model::Application;
-use elephant_model::model::table::Outcome;
 use elephant_base::state::state;
 use elephant_base::units::Millis;
+use elephant_model::model::Application;
+use elephant_model::model::table::Outcome;
 
 /// The maximum number of nodes shown.
 const MOST_NODES: usize = 12;
@@ -77,9 +77,9 @@ pub(super) fn rows(app: &Application) -> Rows<NodeAttempts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::Engine;
     use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-    use elephant_base::units::Timestamp;
 
     #[test]
     fn failures_come_first_and_the_rest_is_counted() {

@@ -5,15 +5,15 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::timeline::Timeline;
-use elephant_rule::finding::Finding;
-use elephant_model::model::spark::{StageAttempt, StageStatus};
-use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
-use elephant_model::model::{Application, Engine, Phase, Subject};
 use elephant_analysis::replay::spark::Plan;
 use elephant_base::severity::Severity;
 use elephant_base::state::state;
 use elephant_base::stats::{median, nearest_rank};
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::spark::{StageAttempt, StageStatus};
+use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
+use elephant_model::model::{Application, Engine, Phase, Subject};
+use elephant_rule::finding::Finding;
 
 /// This many phases are listed: those with the worst findings first, then those with most task time.
 const MOST_PHASES: usize = 500;
@@ -194,7 +194,11 @@ mod tests {
     fn app(stages: &[(i64, i64)]) -> Application {
         let mut app = elephant_sample::app(&[]);
         for (number, (from, to)) in (0..).zip(stages) {
-            elephant_sample::stage(&mut app, number, &[(Outcome::Succeeded, to - from), (Outcome::Succeeded, 10)]);
+            elephant_sample::stage(
+                &mut app,
+                number,
+                &[(Outcome::Succeeded, to - from), (Outcome::Succeeded, 10)],
+            );
             let stage = elephant_sample::spark(&mut app).stages.last_mut().unwrap();
             (stage.submitted_at, stage.completed_at) = (Some(at(*from)), Some(at(*to)));
             let attempts = &mut app.groups.last_mut().unwrap().attempts;

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use super::histogram::{Quantity, Scale, buckets, stage_name};
-use elephant_rule::finding::Finding;
-use elephant_model::model::counters::Counter;
-use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_model::model::{Application, Phase, Subject};
 use elephant_base::severity::Severity;
 use elephant_base::state::state;
 use elephant_base::units::{Bytes, Millis};
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_model::model::{Application, Phase, Subject};
+use elephant_rule::finding::Finding;
 
 /// This many phases are shown: those with the worst findings.
 const MOST_PHASES: usize = 3;

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use super::Rows;
 use super::load::{self, Load};
+use elephant_base::state::state;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Executor;
 use elephant_model::model::table::TimePoint;
-use elephant_base::state::state;
-use elephant_base::units::{Millis, Timestamp};
 
 /// This many executors are shown: lost ones first, then those with most task time.
 const MOST_EXECUTORS: usize = 16;

@@ -8,8 +8,8 @@ use super::predict::{Baseline, Unknown};
 use super::removal::Cause;
 use super::replays::Replays;
 use super::spark::{Resources, SparkReplays};
-use elephant_model::model::Subject;
 use elephant_analysis::replay::{PerMille, Replayed, mapreduce, spark};
+use elephant_model::model::Subject;
 
 /// A cause in the terms of an engine; several where it has several places.
 #[derive(Debug, Clone)]

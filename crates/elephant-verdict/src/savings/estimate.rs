@@ -20,7 +20,7 @@ state!(struct Range { low, point, high });
 impl Range {
     /// The range from the lower to the higher of two values, with its middle as the most plausible one.
     #[must_use]
-    pub(crate) const fn between(one: f64, other: f64) -> Self {
+    pub const fn between(one: f64, other: f64) -> Self {
         Self { low: one.min(other), point: f64::midpoint(one, other), high: one.max(other) }
     }
 
@@ -118,7 +118,6 @@ impl Amounts {
 
 /// What an application would have taken under a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub struct Prediction {
     /// What it would have taken.
     pub takes: Amounts,

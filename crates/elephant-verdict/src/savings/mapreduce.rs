@@ -4,9 +4,9 @@ use super::bounds::{Bound, at_bound_of_job, is_range_of_job};
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, Unknown, error_of, predict};
 use elephant_analysis::metrics::Metrics;
-use elephant_model::model::{Application, Status};
 use elephant_analysis::replay::Replayed;
 use elephant_analysis::replay::mapreduce::{self, Cause, Change, Kind, Plan};
+use elephant_model::model::{Application, Status};
 
 /// The most that a setting saves.
 #[derive(Debug, Clone, Copy)]

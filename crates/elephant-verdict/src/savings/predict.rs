@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::estimate::{Amounts, Prediction, Range};
 use elephant_analysis::metrics::Metrics;
-use elephant_model::model::{Status, Subject};
 use elephant_analysis::replay::{MAX_RESIDUAL, Replayed, mapreduce, spark};
 use elephant_base::state::state;
 use elephant_base::units::Millis;
+use elephant_model::model::{Status, Subject};
 
 /// Share of the replayed time that a prediction may be off by, in addition to the residual.
 const ERROR: f64 = 0.05;

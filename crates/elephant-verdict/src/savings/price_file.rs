@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::hourly::Hourly;
+use elephant_base::units::three_digits;
 use elephant_rule::params::quantity::{Quantity, Size, Unit};
 use elephant_rule::params::words::did_you_mean;
 use elephant_rule::params::yaml::{Kind, Node, Span, Spanned, documents};
 use elephant_rule::params::{Problems, RuleFile};
 use elephant_ruleset::Scope;
-use elephant_base::units::three_digits;
 
 const KEYS: [&str; 7] = ["for", "currency", "core_hour", "gb_hour", "instance_hour", "instance", "spot"];
 const OF_INSTANCE: [&str; 3] = ["price", "cores", "memory"];

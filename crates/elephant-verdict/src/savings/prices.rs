@@ -74,7 +74,7 @@ impl Prices {
     ///
     /// # Errors
     /// All errors in it.
-    pub(crate) fn of(file: RuleFile) -> Result<Self, Vec<RuleProblem>> {
+    pub fn of(file: RuleFile) -> Result<Self, Vec<RuleProblem>> {
         let file = Arc::new(file);
         let mut problems = Problems::default();
         let prices = Self::from_documents(&file, &mut problems);
@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn the_most_specific_price_counts() {
-        let prices = of(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/prices.yaml"))).unwrap();
+        let prices =
+            of(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/prices.yaml"))).unwrap();
         assert_eq!(prices.currency(), "EUR");
         let cost = |engine, queue, cores, memory| prices.cost(&app(engine, queue), &amounts(cores, memory));
         let near = |cost: Option<Range>, point: f64| {

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::spark::Resources;
-use elephant_model::model::Subject;
 use elephant_base::units::{Bytes, Millis};
+use elephant_model::model::Subject;
 
 /// What a replay leaves out or changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// Attempts that failed, and what was done again after them.
     Failures,
     /// Garbage collection beyond this share of the time of tasks.
@@ -55,13 +55,13 @@ pub(super) const WITHOUT_STRAGGLERS: &str = "replay without skew and without str
 
 /// By how much the memory held changes. Troubles that change the same containers propose the same size, which counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct MemoryChange {
+pub struct MemoryChange {
     /// For executors (Spark): the size that is proposed, and by which factor it changes what is held.
-    pub(crate) executors: Option<(Resources, f64)>,
+    pub executors: Option<(Resources, f64)>,
     /// For containers of map tasks: the share of all memory held that is saved; negative if they take more.
-    pub(crate) maps: Option<f64>,
+    pub maps: Option<f64>,
     /// The same for containers of reduce tasks.
-    pub(crate) reduces: Option<f64>,
+    pub reduces: Option<f64>,
 }
 
 impl MemoryChange {
@@ -82,7 +82,7 @@ impl MemoryChange {
 
 /// What would remove a trouble.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Removal {
+pub enum Removal {
     /// The application runs without a cause: in these stages (Spark), in tasks of these kinds (MapReduce), or everywhere
     /// if they include another subject, or none is named.
     Replay(Cause, Vec<Subject>),

@@ -6,8 +6,8 @@ use super::mapreduce::MapReduceReplays;
 use super::predict::Unknown;
 use super::spark::SparkReplays;
 use elephant_analysis::metrics::Metrics;
-use elephant_model::model::{Application, Engine};
 use elephant_analysis::replay::spark::RecordedOnce;
+use elephant_model::model::{Application, Engine};
 use elephant_ruleset::RuleSet;
 
 /// The replays of an application. They take time, so they are computed once, when they are first needed.
@@ -21,7 +21,7 @@ pub struct ReplaysOnce<'a> {
 }
 
 impl<'a> ReplaysOnce<'a> {
-    pub(crate) const fn new(
+    pub const fn new(
         app: &'a Application,
         rules: &'a RuleSet,
         metrics: &'a Metrics,

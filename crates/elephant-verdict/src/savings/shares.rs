@@ -13,9 +13,9 @@ use super::sharing::{Part, allowed, share};
 use super::spark::Resources;
 use super::troubles::{ApplicationSavings, ONLY_TOGETHER, Savings, TroubleSavings};
 use elephant_analysis::metrics::Metrics;
-use elephant_model::model::{Application, Engine, Status, Subject};
 use elephant_analysis::replay::{mapreduce, spark};
 use elephant_base::units::Millis;
+use elephant_model::model::{Application, Engine, Status, Subject};
 
 /// The maximum number of troubles with computed savings: sets of troubles are bit masks of 64 bits.
 const MOST: usize = 60;
@@ -24,7 +24,7 @@ const MANY: &str = "the application has too many troubles";
 
 /// The savings of an application's troubles. It is replayed only if one of them needs that, or if the `baseline` is wanted.
 #[must_use]
-pub(crate) fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: bool) -> Savings {
+pub fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: bool) -> Savings {
     let ReplaysOnce { app, metrics, .. } = *replays;
     let needed = baseline || removals.iter().any(Removal::is_replay);
     let replays = needed.then(|| replays.get());

@@ -6,12 +6,14 @@ use super::bounds::{Bound, at_bound, is_range};
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
 use elephant_analysis::metrics::{Metrics, SparkMetricParams};
+use elephant_analysis::replay::Replayed;
+use elephant_analysis::replay::spark::{
+    Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots, task_cpus,
+};
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::{Application, Subject};
-use elephant_analysis::replay::Replayed;
-use elephant_analysis::replay::spark::{Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots, task_cpus};
 use elephant_ruleset::RuleSet;
-use elephant_base::units::{Bytes, Millis};
 
 /// The maximum number of stages on the path that are named.
 const PATH_STAGES: usize = 5;
@@ -77,7 +79,7 @@ pub struct SparkReplays<'a> {
 impl<'a> SparkReplays<'a> {
     /// # Errors
     /// If the application cannot be replayed.
-    pub(crate) fn of(
+    pub fn of(
         app: &'a Application,
         rules: &'a RuleSet,
         metrics: &Metrics,
@@ -98,7 +100,9 @@ impl<'a> SparkReplays<'a> {
             replayed: base.replayed.wall.to_millis(),
             critical_path: unlimited.replayed.wall.to_millis(),
             // Tasks that share a slot for a moment would make it longer than the replay.
-            ideal: (driver + elephant_analysis::replay::Micros::from_f64(work)).min(base.replayed.wall).to_millis(),
+            ideal: (driver + elephant_analysis::replay::Micros::from_f64(work))
+                .min(base.replayed.wall)
+                .to_millis(),
             driver: Some(driver.to_millis()),
             path: path.collect(),
         };

@@ -47,13 +47,13 @@ pub struct TroubleSavings {
     /// How it was computed.
     pub method: Cow<'static, str>,
     /// Whether it is saved by smaller memory, not by holding it for less time.
-    pub(crate) by_size: bool,
+    pub by_size: bool,
     /// If only this trouble is removed; `None` if unknown.
     pub alone: Option<Amounts>,
     /// The GB-hours that the remedy takes beyond those recorded, if it takes more.
     pub more_gb_hours: Option<Range>,
     /// The part of them that no other trouble's remedy takes already: two may ask for the same larger memory.
-    pub(crate) more_of_its_own: Option<Range>,
+    pub more_of_its_own: Option<Range>,
     /// Its share if all troubles of the application are removed whose saving is known.
     pub share: Option<Amounts>,
     /// What these cost, if prices are given.
@@ -83,7 +83,7 @@ impl TroubleSavings {
     }
 
     /// One whose saving is unknown.
-    pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
+    pub fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
         let status = SavingStatus::Unknown(why.into());
         let method = "none".into();
         Self {
@@ -121,10 +121,7 @@ state!(struct ApplicationSavings { joint, more_gb_hours, baseline, unknown, join
 
 impl ApplicationSavings {
     /// The savings of all troubles without the times of which only an upper limit is known, and the sum of these limits.
-    pub fn expected<'a>(
-        &self,
-        troubles: impl Iterator<Item = &'a TroubleSavings>,
-    ) -> (Amounts, Option<f64>) {
+    pub fn expected<'a>(&self, troubles: impl Iterator<Item = &'a TroubleSavings>) -> (Amounts, Option<f64>) {
         let limits = troubles.filter_map(TroubleSavings::limit_of_time);
         let Some(limit) = limits.reduce(Range::plus) else { return (self.joint, None) };
         let Range { low, point, high } = self.joint.wall_ms;
@@ -137,8 +134,8 @@ impl ApplicationSavings {
 /// The savings of an application, and of each of its troubles in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Savings {
-    pub(crate) application: ApplicationSavings,
-    pub(crate) troubles: Vec<TroubleSavings>,
+    pub application: ApplicationSavings,
+    pub troubles: Vec<TroubleSavings>,
 }
 
 /// Savings over several applications. They are whole numbers, so that the sum does not depend on the order.

@@ -12,11 +12,11 @@ use super::recommended::Recommended;
 use super::task_memory::{self, Needed};
 use super::value::{MEMORY, compare, is_less, larger_splits, magnitude, process_of, rises};
 use super::{Trouble, executors, inert};
-use elephant_rule::finding::{SettingChange, TroubleKind};
+use elephant_base::units::Bytes;
 use elephant_heuristics::spark::{smallest_free_heap, stays_free};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{SettingChange, TroubleKind};
 
 /// The result for the changes that the troubles of an application propose.
 #[derive(Debug, Default)]

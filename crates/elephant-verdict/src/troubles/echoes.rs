@@ -7,10 +7,10 @@ use super::Trouble;
 use super::spare::Spare;
 use super::straggling;
 use super::value::compare;
-use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
+use elephant_base::units::Millis;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Subject};
-use elephant_base::units::Millis;
+use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
 
 /// Where a cause and its consequence must be for one to explain the other.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,14 +8,14 @@
 
 use super::Trouble;
 use super::value::magnitude;
-use elephant_model::diagnosis::FailureKind;
-use elephant_rule::finding::{SettingChange, TroubleKind};
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_heuristics::spark::fitting_overhead;
+use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::{Application, Engine};
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{SettingChange, TroubleKind};
 
 /// Settings of cores, number and heap of executors.
 const OF_EXECUTORS: [ConfKey; 4] = [
@@ -179,7 +179,7 @@ fn short_of_heap(troubles: &[Trouble]) -> Option<Reason> {
 
 impl Trouble {
     /// Whether tasks failed because the heap was too small.
-    pub(crate) fn ran_out_of_heap(&self) -> bool {
+    pub fn ran_out_of_heap(&self) -> bool {
         use FailureKind as Failed;
         self.kind == TroubleKind::Failures
             && self.failure.as_ref().is_some_and(|failure| {
@@ -207,7 +207,7 @@ pub(super) fn fit_overhead(app: &Application, recommended: &mut [&mut SettingCha
 }
 
 /// The heap for each task with `changes`, as a multiple of the present one.
-pub(crate) fn heap_per_task(app: &Application, changes: &[&SettingChange]) -> f64 {
+pub fn heap_per_task(app: &Application, changes: &[&SettingChange]) -> f64 {
     let find = |key: ConfKey| changes.iter().find(|change| sets(change, key));
     let times = |key: ConfKey, default: f64| {
         let Some(SettingChange { setting, from, to }) = find(key) else { return 1.0 };

@@ -4,10 +4,10 @@
 //! while tasks are tried again, and stages end early. Advice on that waits until the application succeeds.
 
 use super::Trouble;
-use elephant_model::diagnosis::FailureKind;
-use elephant_rule::finding::{Advice, Finding, TroubleKind as Kind};
-use elephant_model::model::{Application, Status};
 use elephant_base::severity::Severity;
+use elephant_model::diagnosis::FailureKind;
+use elephant_model::model::{Application, Status};
+use elephant_rule::finding::{Advice, Finding, TroubleKind as Kind};
 
 /// The beginning of advice that waits for a run that succeeds.
 const ONCE: &str = "once it succeeds, ";
@@ -77,9 +77,9 @@ fn postpone(advice: &mut Advice) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::{Failure, SettingChange};
-    use elephant_model::model::Subject;
     use crate::troubles::{Trouble, tests::finding};
+    use elephant_model::model::Subject;
+    use elephant_rule::finding::{Failure, SettingChange};
 
     fn held(kind: Kind, failure: FailureKind, status: Status) -> (Finding, Trouble) {
         let mut app = elephant_sample::app(&[]);

@@ -4,9 +4,9 @@ use super::Trouble;
 use super::recommended::Recommended;
 use super::removal::FEWER_INSTEAD;
 use super::value::larger_splits;
-use elephant_rule::finding::{Advice, Finding, SettingChange, TroubleKind};
 use crate::savings::{Amounts, SavingStatus};
 use elephant_base::severity::Severity;
+use elephant_rule::finding::{Advice, Finding, SettingChange, TroubleKind};
 
 /// The beginning of advice whose settings are not recommended.
 const IF: &str = "if run time matters more than memory, ";
@@ -210,9 +210,9 @@ mod tests {
     use super::super::tests::finding;
     use super::TroubleKind::{Failures, FewTasks, GarbageCollection, ManyTasks, MuchMemory};
     use super::*;
-    use elephant_rule::finding::{Measure, Subject};
-    use elephant_model::model::conf::ConfKey;
     use crate::savings::Range;
+    use elephant_model::model::conf::ConfKey;
+    use elephant_rule::finding::{Measure, Subject};
 
     #[test]
     fn memory_that_saves_nothing_is_advised_on_a_condition() {

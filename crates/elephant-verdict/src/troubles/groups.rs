@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Confidence, Telling, Trouble, Worth};
-use elephant_model::diagnosis::FailureKind;
-use elephant_rule::finding::{Advice, Failure, Finding, SettingChange, TroubleKind};
-use elephant_heuristics::spark::blames_code;
-use elephant_model::model::Subject;
 use crate::savings::TroubleSavings;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_heuristics::spark::blames_code;
+use elephant_model::diagnosis::FailureKind;
+use elephant_model::model::Subject;
+use elephant_rule::finding::{Advice, Failure, Finding, SettingChange, TroubleKind};
 
 /// How the findings of a kind are grouped into troubles.
 enum Extent {

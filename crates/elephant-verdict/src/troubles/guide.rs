@@ -7,8 +7,8 @@ use super::configuration::Settled;
 use super::recommended::Recommended;
 use super::value::{compare, options_on_top, rises};
 use super::{Trouble, echoes, inert};
-use elephant_rule::finding::{Advice, SettingChange, TroubleKind};
 use elephant_model::model::Application;
+use elephant_rule::finding::{Advice, SettingChange, TroubleKind};
 
 /// The settled settings of an application, by name.
 pub(super) struct Guide<'a> {

@@ -3,14 +3,14 @@
 use super::configuration::Judged;
 use super::removal::USUAL_COLLECTIONS;
 use super::{harm_to_jobs, resources};
-use elephant_rule::finding::percent;
+use crate::savings::{ReplaysOnce, Resources};
+use elephant_analysis::replay::PerMille;
+use elephant_analysis::replay::spark::Cause;
+use elephant_base::units::Millis;
 use elephant_heuristics::shared::time_of_tasks;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine};
-use elephant_analysis::replay::PerMille;
-use elephant_analysis::replay::spark::Cause;
-use crate::savings::{ReplaysOnce, Resources};
-use elephant_base::units::Millis;
+use elephant_rule::finding::percent;
 
 /// The data by which changes are judged.
 pub(super) struct Grounds<'a> {

@@ -1,11 +1,11 @@
 //! Changes of settings that would make a MapReduce job slower, or do it no good.
 
 use super::value::{larger_splits, magnitude};
-use elephant_rule::finding::SettingChange;
-use elephant_model::model::conf::ConfKey;
-use elephant_analysis::replay::mapreduce::{Cause, Kind, StartUp};
 use crate::savings::{Gain, MapReduceReplays};
+use elephant_analysis::replay::mapreduce::{Cause, Kind, StartUp};
 use elephant_base::units::Bytes;
+use elephant_model::model::conf::ConfKey;
+use elephant_rule::finding::SettingChange;
 
 /// Reduce tasks that hold their containers for this much less time, as a share of all, wait less.
 const LESS_HELD: f64 = 0.01;
@@ -52,10 +52,10 @@ fn without_effect(gain: &Gain, is_fewer: bool) -> Option<String> {
 mod tests {
     use super::*;
     use elephant_analysis::metrics::Metrics;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::counters::Counter;
     use elephant_model::model::table::TaskKind;
     use elephant_model::model::{Application, MasterAttempt};
-    use elephant_base::units::Timestamp;
 
     /// This many map tasks of 128 MiB that take this many seconds, on ten containers; then a reduce task of an hour.
     fn job(maps: i64, seconds: i64) -> Application {

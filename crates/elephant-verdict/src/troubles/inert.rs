@@ -1,16 +1,12 @@
 //! Settings that would change nothing in an application.
 
-use elephant_rule::finding::SettingChange;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
 use elephant_model::model::{Application, Engine};
+use elephant_rule::finding::SettingChange;
 
 /// Why a setting would have no effect, given all proposed changes, in several lists; `None` if it would have one.
-pub(crate) fn why(
-    app: &Application,
-    change: &SettingChange,
-    others: &[&[SettingChange]],
-) -> Option<&'static str> {
+pub fn why(app: &Application, change: &SettingChange, others: &[&[SettingChange]]) -> Option<&'static str> {
     if change.from.as_deref().is_some_and(|from| super::value::same(&change.setting, from, &change.to)) {
         return Some("it already has this value");
     }

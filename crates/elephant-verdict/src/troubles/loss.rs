@@ -1,8 +1,8 @@
 //! What a trouble cost, as the finding that leads it says.
 
-use elephant_rule::finding::{Finding, Measure, TroubleKind};
 use crate::savings::Loss;
 use elephant_base::units::Millis;
+use elephant_rule::finding::{Finding, Measure, TroubleKind};
 
 /// The keys of the time in which an application waited for a trouble, of one or several parts of it. The time in which
 /// only stragglers ran is not all that they cost: before that, they hold slots that other tasks wait for.

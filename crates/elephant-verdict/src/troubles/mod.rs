@@ -29,25 +29,23 @@ mod task_memory;
 mod value;
 mod worth;
 
-use elephant_rule::finding::drop_repeated;
-use elephant_rule::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
-use elephant_analysis::metrics::Metrics;
-use elephant_model::model::{Application, Status, Subject};
-use elephant_analysis::replay::spark::RecordedOnce;
-use elephant_ruleset::RuleSet;
-use elephant_ruleset::settings::OrderBy;
 use crate::savings::{
     Amounts, ApplicationSavings, Loss, Prices, Removal, ReplaysOnce, Savings, TroubleSavings, shares,
 };
+use elephant_analysis::metrics::Metrics;
+use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
 use elephant_base::state::state;
+use elephant_model::model::{Application, Status, Subject};
+use elephant_rule::finding::drop_repeated;
+use elephant_rule::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
+use elephant_ruleset::RuleSet;
+use elephant_ruleset::settings::OrderBy;
 
 use guide::{Guide, WithoutChange};
 
-#[cfg(test)]
-pub(crate) use executors::heap_per_task;
-#[cfg(test)]
-pub(crate) use inert::why as why_inert;
+pub use executors::heap_per_task;
+pub use inert::why as why_inert;
 pub use recommended::Recommended;
 pub use removal::saves;
 pub use value::same as same_value;
@@ -347,10 +345,9 @@ impl Trouble {
     }
 }
 
-#[cfg(test)]
 impl Trouble {
     /// A trouble in which every text is `text`.
-    pub(crate) fn named(text: &str) -> Self {
+    pub fn named(text: &str) -> Self {
         let change =
             SettingChange { setting: text.to_owned(), from: Some(text.to_owned()), to: text.to_owned() };
         Self {

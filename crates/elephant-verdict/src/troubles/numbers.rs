@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Trouble;
-use elephant_rule::finding::{Advice, Finding};
 use elephant_model::model::spark::StageAttempt;
+use elephant_rule::finding::{Advice, Finding};
 
 /// Gives all advice on more tasks of a stage the words with the largest number, which is enough for all of it, and each
 /// list only once.

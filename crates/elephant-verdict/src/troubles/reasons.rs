@@ -1,9 +1,9 @@
 //! Puts troubles that are the reason of others before them.
 
 use super::Trouble;
-use elephant_rule::finding::TroubleKind;
-use elephant_model::model::Subject;
 use elephant_base::severity::Severity;
+use elephant_model::model::Subject;
+use elephant_rule::finding::TroubleKind;
 
 /// Much garbage collection comes before memory that is too large: it says why the heap must not shrink. Garbage collection
 /// and spill come before too few tasks of the same kind that are less severe: they say why these tasks are long.

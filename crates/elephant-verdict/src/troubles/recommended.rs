@@ -1,11 +1,10 @@
 //! A setting that is recommended to an application.
 
-use elephant_rule::finding::SettingChange;
 use elephant_base::state::state;
+use elephant_rule::finding::SettingChange;
 
 /// A setting with the value that is right for all troubles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Recommended {
     /// The change.
     pub change: SettingChange,

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use super::value::magnitude;
 use super::{Trouble, echoes, resources, spare};
-use elephant_rule::finding::{Finding, RuleFacts, SettingChange, TroubleKind};
+use crate::savings::{Cause, MemoryChange, Removal, Resources};
 use elephant_analysis::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
+use elephant_analysis::stragglers::speculation::Copies;
+use elephant_base::units::{Bytes, MbMillis, Millis};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status, Subject};
+use elephant_rule::finding::{Finding, RuleFacts, SettingChange, TroubleKind};
 use elephant_rule::params::Assumed;
 use elephant_ruleset::RuleSet;
-use crate::savings::{Cause, MemoryChange, Removal, Resources};
-use elephant_analysis::stragglers::speculation::Copies;
-use elephant_base::units::{Bytes, MbMillis, Millis};
 
 /// The share of garbage collection that is normal, if the rule has no limit.
 pub(super) const USUAL_COLLECTIONS: f64 = 0.1;

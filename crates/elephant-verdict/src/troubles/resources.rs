@@ -1,12 +1,12 @@
 //! The executors that changes of settings ask for, in the terms of replays.
 
 use super::value::magnitude;
-use elephant_rule::finding::SettingChange;
+use crate::savings::Resources;
+use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
 use elephant_model::model::{Application, Engine};
-use crate::savings::Resources;
-use elephant_base::units::Bytes;
+use elephant_rule::finding::SettingChange;
 
 /// What `changes` ask for; `None` if they do not change executors.
 pub(super) fn of(app: &Application, changes: &[SettingChange]) -> Option<Resources> {

@@ -1,8 +1,8 @@
 //! Executors that an application does not need, next to stages with too few tasks: fewer executors or more tasks.
 
 use super::Trouble;
-use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
 use elephant_model::model::conf::ConfKey;
+use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
 
 /// From this share of spare executors on, these are a trouble of their own next to too few tasks: more tasks are not the only
 /// remedy.

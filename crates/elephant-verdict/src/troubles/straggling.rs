@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use elephant_model::diagnosis::taken_away;
-use elephant_model::model::Application;
-use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 use elephant_analysis::stragglers::executions::{Basis, Execution};
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::labels::Labelling;
+use elephant_model::diagnosis::taken_away;
+use elephant_model::model::Application;
+use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 
 /// Stragglers are a consequence of failures if tasks that failed took at least this share of the time that stragglers
 /// took beyond the usual.
@@ -74,7 +74,8 @@ mod tests {
     /// Twenty reduces that take 10 s, except those numbered here, which take a minute; and others that failed once.
     fn job(late: &[usize], failed: &[u32]) -> Application {
         let time = |task| if late.contains(&task) { 70 } else { 20 };
-        let mut reduces = elephant_sample::tasks(TaskKind::Reduce, (0..20).map(|task| (10, Some(time(task)))));
+        let mut reduces =
+            elephant_sample::tasks(TaskKind::Reduce, (0..20).map(|task| (10, Some(time(task)))));
         for task in failed {
             let row = reduces.attempts.push(*task, 1);
             reduces.attempts.set_outcome(row, Outcome::Failed);

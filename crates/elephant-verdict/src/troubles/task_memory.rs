@@ -3,13 +3,13 @@
 use super::Trouble;
 use super::recommended::Recommended;
 use super::value::{is_less, magnitude};
-use elephant_rule::finding::{SettingChange, TroubleKind};
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_heuristics::mapreduce::ran_out_of_memory;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine, Subject};
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{SettingChange, TroubleKind};
 
 /// The share of a container that its heap may take, with what rounding to MiB may add.
 const HEAP_SHARE: f64 = 0.8 * 1.002;

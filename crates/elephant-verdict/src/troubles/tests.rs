@@ -1,12 +1,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
 
 use super::*;
-use elephant_rule::finding::{Measure, Repartition, RuleFacts};
+use crate::savings::Cause;
+use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, SqlExecution, StageAttempt};
 use elephant_model::model::table::{Outcome, TaskKind, TimePoint};
-use crate::savings::Cause;
-use elephant_base::units::Timestamp;
+use elephant_rule::finding::{Measure, Repartition, RuleFacts};
 
 mod executors;
 mod spare;
@@ -117,8 +117,10 @@ fn consequences_are_echoes_of_their_cause() {
 /// Forty maps of a minute, ten of which failed once, and one on node n9 that takes ten.
 #[test]
 fn stragglers_are_no_echo_of_failures_of_other_tasks() {
-    let mut maps =
-        elephant_sample::tasks(TaskKind::Map, (0..40).map(|task| (60, Some(if task == 39 { 660 } else { 120 }))));
+    let mut maps = elephant_sample::tasks(
+        TaskKind::Map,
+        (0..40).map(|task| (60, Some(if task == 39 { 660 } else { 120 }))),
+    );
     for task in 0..10 {
         let row = maps.attempts.push(task, 1);
         maps.attempts.set_outcome(row, Outcome::Failed);
@@ -151,8 +153,10 @@ fn a_heap_stays_with_its_container() {
         .set([change("mapreduce.map.java.opts", "-Xmx3276m", "-Xmx819m")])
         .for_other(&smaller);
     let less = Finding { advice: vec![Advice::default().set([smaller]), heap], ..unused };
-    let Diagnosed { troubles, configuration, .. } =
-        diagnosed(&elephant_sample::job(Vec::new(), &[]), &mut [advised(failed, &[memory("6144")]), less.clone()]);
+    let Diagnosed { troubles, configuration, .. } = diagnosed(
+        &elephant_sample::job(Vec::new(), &[]),
+        &mut [advised(failed, &[memory("6144")]), less.clone()],
+    );
     let settings: Vec<&SettingChange> = configuration.iter().map(|it| &it.change).collect();
     assert_eq!(settings, [&memory("6144")]);
     let much = troubles.iter().find(|trouble| trouble.kind == TroubleKind::MuchMemory).unwrap();
@@ -571,7 +575,8 @@ fn mild_stragglers_do_not_hide_wasted_copies() {
 
 /// The finding with these times, in milliseconds, as its evidence.
 fn with_times(finding: Finding, times: &[(&'static str, u64)]) -> Finding {
-    let time = |&(key, ms): &(&'static str, u64)| (key.into(), Measure::Time(elephant_base::units::Millis::new(ms)));
+    let time =
+        |&(key, ms): &(&'static str, u64)| (key.into(), Measure::Time(elephant_base::units::Millis::new(ms)));
     Finding { evidence: times.iter().map(time).collect(), ..finding }
 }
 

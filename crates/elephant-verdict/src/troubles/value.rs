@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use elephant_rule::finding::SettingChange;
 use elephant_model::model::conf::ConfKey;
+use elephant_rule::finding::SettingChange;
 
 /// Units by their suffix, and what they are multiples of: bytes for sizes, milliseconds for times.
 const UNITS: &[(&str, f64)] = &[

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use elephant_ruleset::settings::{OrderBy, OrderParams};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use elephant_base::state::state;
 use elephant_base::units::Millis;
+use elephant_ruleset::settings::{OrderBy, OrderParams};
 
 /// How much it is worth to remove a trouble, or all troubles of an application. More worth compares as smaller, so that
 /// it comes first. Troubles rank after those with a known saving if their saving is unknown, not larger than its error,

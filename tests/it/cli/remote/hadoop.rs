@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{PATIENCE, command, errors, output, problem};
-use crate::common::{files_below, skipped};
+use elephant_testing::{files_below, skipped};
 
 const JARS: &str = "ELEPHANT_HADOOP";
 /// Other folders to read, separated by colons.

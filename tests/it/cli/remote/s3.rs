@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{PATIENCE, RangeServer, Reply, Request, command, errors, json, output, problem, report};
-use crate::common::{files_below, skipped};
+use elephant_testing::{files_below, skipped};
 
 /// With this variable, a missing moto fails the tests.
 const REQUIRED: &str = "ELEPHANT_MOTO";

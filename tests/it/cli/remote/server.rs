@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{RangeServer, Reply, Request, analyze, errors, json, output, problem, report};
-use crate::common::make::Zip;
+use elephant_testing::make::Zip;
 
 /// Applications with their logs and the second in which they began.
 const APPS: [(&str, &str, i64); 2] = [

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{check, entries, settings};
-use crate::common::spark_log::{App, Executor, Task};
+use elephant_testing::spark_log::{App, Executor, Task};
 
 const RULE: &str = "spark-configuration";
 

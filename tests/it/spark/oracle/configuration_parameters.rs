@@ -7,7 +7,8 @@ use elephant_rs::severity::Severity;
 use serde_json::Value;
 
 use super::{check, entries, settings};
-use crate::common::spark_log::{App, Ending, Executor, Job, Stage, Task, judge, rules};
+use elephant_sample::judge::{judge, rules};
+use elephant_testing::spark_log::{App, Ending, Executor, Job, Stage, Task};
 
 const RULE: &str = "spark-configuration-parameters";
 const STAGES: &str = "StagesAnalyzer (part of Configuration Parameters Metrics)";

@@ -4,7 +4,8 @@ use elephant_rs::finding::Measure;
 use serde_json::Value;
 
 use super::{check, entries, list, settings, worst};
-use crate::common::spark_log::{App, Executor, Task, rules};
+use elephant_sample::judge::rules;
+use elephant_testing::spark_log::{App, Executor, Task};
 
 const RULE: &str = "spark-executor-gc";
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{check, entries, list};
-use crate::common::spark_log::{App, Task};
+use elephant_testing::spark_log::{App, Task};
 
 fn read(entry: &Value) -> (App, String) {
     let inputs = &entry["inputs"];

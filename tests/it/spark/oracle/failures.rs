@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{check, entries, list, settings, worst};
-use crate::common::spark_log::{App, Ending, Executor, Job, Stage, Task, rules};
+use elephant_sample::judge::rules;
+use elephant_testing::spark_log::{App, Ending, Executor, Job, Stage, Task};
 
 /// As many attempts as an entry counts; the first one gets the run time.
 fn tasks(counts: &Value) -> Vec<Task> {

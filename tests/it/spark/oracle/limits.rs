@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{check, entries, settings};
-use crate::common::spark_log::{App, Executor, MIB, Task};
+use elephant_testing::spark_log::{App, Executor, MIB, Task};
 
 fn read(entry: &Value) -> (App, String) {
     let inputs = &entry["inputs"];
@@ -35,7 +35,7 @@ fn logs_above_the_fetcher_limit_are_critical_in_the_preset() {
     let app = App::with(&[], 1, 1).stage(vec![Task::new("1", 1000)]);
     let rules = |limit: &str| {
         let yaml = format!("rule: spark-event-log-limit\nsize: [{limit}, {limit}, {limit}, {limit}]\n");
-        crate::common::spark_log::rules(&["dr-elephant"], &yaml)
+        elephant_sample::judge::rules(&["dr-elephant"], &yaml)
     };
     let severity = |limit: &str| {
         super::worst(&app, &rules(limit), "spark-event-log-limit").map(|finding| finding.severity.name())

@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use super::{check, entries, settings, worst};
-use crate::common::spark_log::{App, Executor, MIB, Task, rules};
+use elephant_sample::judge::rules;
+use elephant_testing::spark_log::{App, Executor, MIB, Task};
 
 const PRESETS: [&str; 1] = ["dr-elephant"];
 const BRANCH: &str = "customSHSWork";

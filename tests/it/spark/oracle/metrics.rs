@@ -4,7 +4,8 @@ use elephant_rs::units::MbMillis;
 use serde_json::Value;
 
 use super::{entries, settings};
-use crate::common::spark_log::{App, Executor, Task, judge_despite_problems, rules};
+use elephant_sample::judge::{judge_despite_problems, rules};
+use elephant_testing::spark_log::{App, Executor, Task};
 
 fn application(inputs: &Value) -> App {
     let mut app = App { conf: settings(inputs), end: inputs["app_duration_ms"].as_i64(), ..App::default() };

@@ -14,14 +14,13 @@ mod stages_with_failed_tasks;
 use elephant_rs::finding::Finding;
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
+use elephant_sample::judge::{judge, rules};
+use elephant_testing::spark_log::App;
 use serde_json::Value;
-
-use crate::common;
-use crate::common::spark_log::{App, judge, rules};
 
 /// The complete oracle entries on one heuristic; `None` if the oracle is missing.
 fn entries(branch: &str, heuristic: &str) -> Option<Vec<Value>> {
-    let path = common::shared("oracle/dr-elephant.json")?;
+    let path = elephant_testing::shared("oracle/dr-elephant.json")?;
     let oracle: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let wanted = |entry: &&Value| {
         entry["app_type"] == "spark" && entry["branch"] == branch && entry["heuristic"] == heuristic

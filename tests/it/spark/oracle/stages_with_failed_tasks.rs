@@ -4,7 +4,8 @@ use elephant_rs::finding::Subject;
 use serde_json::Value;
 
 use super::{check, entries};
-use crate::common::spark_log::{App, Ending, Job, Stage, Task, judge, rules};
+use elephant_sample::judge::{judge, rules};
+use elephant_testing::spark_log::{App, Ending, Job, Stage, Task};
 
 const RULE: &str = "spark-stages-with-failed-tasks";
 

@@ -4,11 +4,11 @@
 //! `BasicDriverFeatureStep` of Kubernetes, `ApplicationInfo` of the standalone master, `MemoryUtils` of Mesos.
 
 use super::SparkMetricParams;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{ClusterManager, ResourceProfile, Spark};
-use elephant_base::units::Bytes;
 
 /// Default heap of YARN's application master in client mode.
 const DEFAULT_MASTER_HEAP: Bytes = Bytes::from_mib(512);

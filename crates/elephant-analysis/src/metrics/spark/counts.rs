@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use elephant_model::model::spark::{JobResult, Spark, StageStatus};
 use elephant_base::state::state;
+use elephant_model::model::spark::{JobResult, Spark, StageStatus};
 
 /// Counts for Spark applications only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,11 +5,11 @@
 
 use super::containers::rounded_up;
 use super::{Cost, Formula, SparkMetricParams};
+use elephant_base::units::{Bytes, MbMillis, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::spark::{Executor, Spark};
-use elephant_base::units::{Bytes, MbMillis, Millis};
 
 /// Default memory overhead in percent of the heap.
 const OVERHEAD_PERCENT: u64 = 10;

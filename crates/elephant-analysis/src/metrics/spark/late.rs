@@ -1,10 +1,10 @@
 //! Executors that started long after the others: until then, an application had only a part of its executors.
 
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::table::TimePoint;
-use elephant_base::units::{Millis, Timestamp};
 
 /// A time span: start and end.
 pub(super) type Span = (Timestamp, Timestamp);

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use super::containers::{Containers, manager};
 use super::{Cost, SparkMetricParams, shows_all_executors};
+use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, Peaks, Spark};
 use elephant_model::model::table::TimePoint;
 use elephant_model::model::{Application, Symbol};
-use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 
 /// Lifetime and size of one executor.
 pub(super) struct Lifetime<'a> {

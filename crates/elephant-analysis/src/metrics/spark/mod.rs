@@ -14,18 +14,18 @@ mod wait;
 pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 
 use super::{Metrics, TaskCounts, run_time};
+use containers::Containers;
+use elephant_base::units::{Bytes, MbMillis, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{ClusterManager, Executor, Facet, Spark};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
-use elephant_base::units::{Bytes, MbMillis, Millis};
-use containers::Containers;
 use lifetimes::Lifetimes;
 use tasks::TaskCosts;
 
 choice! {
     /// How used and wasted memory are computed.
-    pub(crate) enum Formula {
+    pub enum Formula {
         /// Each executor's container over its own lifetime.
         ExecutorLives = "executor-lives",
         /// Dr. Elephant master: configured instances × heap × run time of the application.
@@ -133,11 +133,7 @@ pub fn executor_memory_factor(
 
 /// Memory that executors held while idle for longer than `timeout`, which dynamic allocation would release.
 /// `None` if the log lacks tasks or a size.
-pub fn idle_beyond(
-    app: &Application,
-    params: &SparkMetricParams,
-    timeout: Millis,
-) -> Option<MbMillis> {
+pub fn idle_beyond(app: &Application, params: &SparkMetricParams, timeout: Millis) -> Option<MbMillis> {
     lifetimes_with_tasks(app, Some(params))?.idle_beyond(app, timeout)
 }
 

@@ -2,11 +2,11 @@
 
 use super::lifetimes::{Lifetime, Lifetimes};
 use crate::metrics::other_attempt_won;
+use elephant_base::units::{CoreMillis, MbMillis, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{Facet, Spark};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_base::units::{CoreMillis, MbMillis, Millis};
 
 /// Resources used by tasks; a sum is `None` if a part of it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

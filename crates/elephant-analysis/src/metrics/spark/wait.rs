@@ -3,10 +3,10 @@
 use super::containers::manager;
 use super::late::{self, Span};
 use super::shows_all_executors;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Facet, Spark};
-use elephant_base::units::{Millis, Timestamp};
 
 /// Time that an application waited for executors: with none of them, or with only a part of them.
 #[derive(Debug, Clone, Copy, Default)]

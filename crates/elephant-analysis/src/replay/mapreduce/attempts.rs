@@ -1,10 +1,10 @@
 //! The recorded attempts of a job.
 
 use super::Kind;
-use elephant_model::model::counters::Counter;
-use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::replay::Micros;
 use elephant_base::units::Timestamp;
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 
 /// What a reduce that succeeds does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

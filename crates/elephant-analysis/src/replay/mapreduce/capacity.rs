@@ -7,9 +7,9 @@ use super::attempts::{Attempt, Task};
 use super::gaps::{is_pause, mean_gap};
 use super::{ByKind, Kind};
 use crate::metrics::requested_container;
+use crate::replay::Micros;
 use elephant_model::model::Application;
 use elephant_rule::params::Assumed;
-use crate::replay::Micros;
 
 /// If a job holds at least this share of the most memory that it held, its own larger containers took the place of others.
 const ALL: f64 = 0.9;

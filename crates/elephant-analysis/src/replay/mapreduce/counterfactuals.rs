@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::attempts::{ReduceWork, Task, Work};
 use super::overhead::{FAR, Sample};
 use super::{Change, Kind, Plan, Unknown};
-use elephant_model::model::table::{Outcome, TaskKind};
 use crate::replay::{MAX_TASKS, Micros, PerMille, as_uneven, merged, spread};
 use elephant_base::units::Bytes;
+use elephant_model::model::table::{Outcome, TaskKind};
 
 /// The part of a task's time that a smaller number of tasks saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

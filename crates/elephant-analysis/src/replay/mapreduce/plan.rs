@@ -9,13 +9,13 @@ use super::room::Room;
 use super::scene::Scene;
 use super::slots::Slots;
 use super::{ByKind, Change, Kind, Unknown};
+use crate::replay::{DISK_SPEED, Micros};
+use elephant_base::stats::descriptive::median_in_place;
+use elephant_base::units::Timestamp;
 use elephant_model::diagnosis::taken_away;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_model::model::{Application, Engine, Status, Symbol};
-use crate::replay::{DISK_SPEED, Micros};
-use elephant_base::stats::descriptive::median_in_place;
-use elephant_base::units::Timestamp;
 
 /// Tolerance for clocks of nodes: a shuffle may end this long before the last map.
 const CLOCK_TOLERANCE: Micros = Micros::from_millis(1000);

@@ -2,9 +2,9 @@
 
 use super::Kind;
 use super::attempts::{Attempt, Task};
+use crate::replay::Micros;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
-use crate::replay::Micros;
 
 /// Hadoop's default of `yarn.app.mapreduce.am.job.reduce.rampup.limit`.
 const LIMIT: f64 = 0.5;

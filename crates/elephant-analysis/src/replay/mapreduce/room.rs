@@ -11,9 +11,9 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::attempts::{Attempt, Task};
 use super::{ByKind, Kind, Unknown};
 use crate::metrics::requested_container;
+use crate::replay::Micros;
 use elephant_model::model::Application;
 use elephant_rule::params::Assumed;
-use crate::replay::Micros;
 
 /// The room of a job for more tasks than it had.
 #[derive(Debug, Clone, Copy)]

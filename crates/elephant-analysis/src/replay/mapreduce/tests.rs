@@ -6,12 +6,12 @@ use proptest::prelude::*;
 
 use super::attempts::ReduceWork;
 use super::*;
+use crate::replay::Micros;
+use elephant_base::units::{Bytes, Timestamp};
 use elephant_model::model::conf::Property;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 use elephant_model::model::{Application, Engine, MasterAttempt, Status};
-use crate::replay::Micros;
-use elephant_base::units::{Bytes, Timestamp};
 
 /// An attempt: when it starts and ends in seconds after the submission.
 #[derive(Debug, Clone)]

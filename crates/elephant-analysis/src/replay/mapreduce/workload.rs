@@ -6,8 +6,8 @@ use super::plan::{Plan, maps_needed};
 use super::ramp_up::RampUp;
 use super::slots::{Opening, Slots, resized};
 use super::{ByKind, Change, Kind};
-use elephant_model::model::table::Outcome;
 use crate::replay::Micros;
+use elephant_model::model::table::Outcome;
 
 /// An attempt to be run.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::plan::{Attempt, Plan};
-use elephant_model::model::table::TaskKind;
 use crate::replay::Micros;
+use elephant_model::model::table::TaskKind;
 
 /// The slots of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::plan::{Clock, Job, LOG_JITTER, Order, Plan, Stage, to_u32};
-use elephant_model::model::spark::Spark;
 use crate::replay::Micros;
+use elephant_model::model::spark::Spark;
 
 /// Reads the jobs, gives each stage its job, and finds out what each job waited for.
 pub(super) fn link(plan: &mut Plan, spark: &Spark, clock: Clock) {

@@ -2,8 +2,8 @@
 
 use super::plan::Plan;
 use super::schedule::Outcome;
-use elephant_model::model::spark::StageAttempt;
 use crate::replay::Micros;
+use elephant_model::model::spark::StageAttempt;
 
 /// Start and end of stage attempts or jobs, by their place.
 type Times = [(Micros, Micros)];

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use crate::replay::Micros;
+use elephant_base::units::Timestamp;
 use elephant_model::model::Symbol;
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::Outcome;
-use crate::replay::Micros;
-use elephant_base::units::Timestamp;
 
 /// Events of one moment are logged up to this much apart.
 pub(super) const LOG_JITTER: Micros = Micros::from_millis(20);

@@ -5,10 +5,10 @@ use rustc_hash::FxHashMap;
 use super::plan::{Attempt, Clock, Plan, Stage, Task, Unknown, to_u32};
 use super::slots::{self, FreeSlots};
 use super::{jobs, stages};
+use crate::replay::Micros;
 use elephant_model::model::Application;
 use elephant_model::model::spark::Spark;
 use elephant_model::model::table::{Outcome, TimePoint};
-use crate::replay::Micros;
 
 impl Plan {
     /// Reads the plan of an application.

@@ -6,10 +6,10 @@ use std::collections::{BTreeSet, BinaryHeap};
 use rustc_hash::FxHashMap;
 
 use super::plan::{Attempt, Clock, Step, Window, to_u32};
+use crate::replay::Micros;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_model::model::{Application, Symbol};
-use crate::replay::Micros;
 
 /// The windows of all executors, by their start. Sets [`Attempt::early`].
 pub(super) fn windows(

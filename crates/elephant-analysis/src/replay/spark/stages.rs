@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::plan::{Clock, LOG_JITTER, Plan, Stage, to_u32};
 use super::slots::FreeSlots;
-use elephant_model::model::spark::{self, Spark, StageStatus};
 use crate::replay::Micros;
+use elephant_model::model::spark::{self, Spark, StageStatus};
 
 impl Stage {
     /// A stage attempt before its place among the others is known.

@@ -1,12 +1,12 @@
 //! The parts of a task's time that logs measure.
 
 use super::{Cause, Confidence};
+use crate::stragglers::executions::Basis;
+use elephant_base::state::state;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Engine;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_base::state::state;
-use crate::stragglers::executions::Basis;
-use elephant_base::units::{Millis, Timestamp};
 
 /// A part of a task's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

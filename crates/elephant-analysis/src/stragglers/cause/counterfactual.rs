@@ -10,12 +10,12 @@
 
 use std::cell::OnceCell;
 
-use elephant_base::stats::descriptive::{median, median_in_place};
 use crate::stragglers::labels::{just_below, multiple};
+use elephant_base::stats::descriptive::{median, median_in_place};
 
 /// One task of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct ComparedTask {
+pub struct ComparedTask {
     /// Seconds.
     pub duration: f64,
     /// Input, in a unit common to the group.
@@ -35,7 +35,7 @@ pub(crate) enum Scale {
 
 /// In which respect a task is slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub struct Verdict {
     /// It took long.
     pub slow: bool,
     /// It took long for its input; the same as `slow` if inputs are unknown.
@@ -45,14 +45,14 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// It took long, but not longer than others with the same input.
     #[must_use]
-    pub(crate) const fn explained_by_input(self) -> bool {
+    pub const fn explained_by_input(self) -> bool {
         self.slow && !self.slow_for_input
     }
 }
 
 /// The tasks of a group and their medians.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     tasks: Vec<ComparedTask>,
     factor: f64,
     median_duration: Option<f64>,
@@ -91,14 +91,14 @@ impl ComparedValues {
 
 /// A component of the tasks' durations, and the durations without the component, in seconds.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ComponentTimes {
+pub struct ComponentTimes {
     times: ComparedValues,
     rest: ComparedValues,
 }
 
 /// A task without one of its components.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Without {
+pub struct Without {
     /// Seconds that the component took.
     pub time: f64,
     /// Seconds that the task took.
@@ -114,7 +114,7 @@ pub(crate) struct Without {
 impl Without {
     /// Whether the task would not have been a straggler without the component.
     #[must_use]
-    pub(crate) fn explains(&self) -> bool {
+    pub fn explains(&self) -> bool {
         self.rest < just_below(self.limit)
     }
 }
@@ -122,7 +122,7 @@ impl Without {
 impl Comparison {
     /// Compares tasks. A task is slow from `factor` times the median.
     #[must_use]
-    pub(crate) fn new(tasks: Vec<ComparedTask>, factor: f64) -> Self {
+    pub fn new(tasks: Vec<ComparedTask>, factor: f64) -> Self {
         let compared = || tasks.iter().filter(|task| task.comparable);
         let of =
             |value: fn(&ComparedTask) -> Option<f64>| -> Vec<f64> { compared().filter_map(value).collect() };
@@ -141,7 +141,7 @@ impl Comparison {
 
     /// In which respect the task at this index is slow.
     #[must_use]
-    pub(crate) fn verdict(&self, place: usize) -> Verdict {
+    pub fn verdict(&self, place: usize) -> Verdict {
         let slow = self.is_slow(place, Scale::Duration).unwrap_or(false);
         Verdict { slow, slow_for_input: self.is_slow(place, Scale::Input).unwrap_or(slow) }
     }
@@ -232,7 +232,7 @@ impl Comparison {
 
     /// Prepares a component, in seconds, capped at the task's duration.
     #[must_use]
-    pub(crate) fn component(&self, times: &[Option<f64>]) -> ComponentTimes {
+    pub fn component(&self, times: &[Option<f64>]) -> ComponentTimes {
         let within = |(task, time): (&ComparedTask, &Option<f64>)| {
             time.map(|time| time.clamp(0.0, task.duration.max(0.0)))
         };
@@ -243,7 +243,7 @@ impl Comparison {
 
     /// The task at this index without a component, in the scale in which it is slow.
     #[must_use]
-    pub(crate) fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
+    pub fn without(&self, place: usize, component: &ComponentTimes) -> Option<Without> {
         let scale = self.scale(place)?;
         let component_median = component.times.median(self, scale)?;
         let rest_median = component.rest.median(self, scale)?;

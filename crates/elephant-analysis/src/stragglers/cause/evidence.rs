@@ -7,11 +7,11 @@ use super::counterfactual::Without;
 use super::faults::FaultKind;
 use super::node_test::SlowNode;
 use super::{Cause, Confidence};
-use elephant_model::model::table::Locality;
 use crate::node_metrics::NodeMetric;
-use elephant_base::state::state;
 use crate::stragglers::executions::InputUnit;
+use elephant_base::state::state;
 use elephant_base::units::{Bytes, Millis};
+use elephant_model::model::table::Locality;
 
 /// Evidence for a cause.
 #[derive(Debug, Clone, PartialEq)]

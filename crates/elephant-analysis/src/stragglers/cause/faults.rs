@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, Symbol};
 use elephant_base::state::state;
 use elephant_base::units::Timestamp;
+use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::{Application, Symbol};
 
 /// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::evidence::Fact;
-use elephant_model::model::table::{Locality, TaskGroup, TimePoint};
-use elephant_model::model::{Application, Symbol};
 use crate::stragglers::executions::{Execution, Executions};
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::table::{Locality, TaskGroup, TimePoint};
+use elephant_model::model::{Application, Symbol};
 
 /// When each executor ended its first task, of any group.
 #[must_use]

@@ -29,11 +29,11 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use attribution::StragglerCause;
 pub use attribution::Grounds;
+pub use attribution::StragglerCause;
 pub use attribution::{LabelledGroup, attribute, attribute_on};
 pub use params::Params;
-pub(crate) use summary::shares_percent;
+pub use summary::shares_percent;
 pub use summary::{CauseCount, CauseCounts};
 
 /// A category of causes.

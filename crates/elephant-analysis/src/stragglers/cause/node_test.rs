@@ -10,10 +10,10 @@
 use std::collections::BTreeMap;
 
 use super::Params;
-use elephant_model::model::Symbol;
 use elephant_base::state::state;
 use elephant_base::stats::false_discovery::benjamini_hochberg;
 use elephant_base::stats::strata::Strata;
+use elephant_model::model::Symbol;
 
 /// Tasks of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

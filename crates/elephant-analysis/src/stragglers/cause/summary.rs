@@ -151,7 +151,7 @@ impl CauseCount {
 
 /// Each count as a percentage of their sum; `None` if the sum is zero.
 #[must_use]
-pub(crate) fn shares_percent(counts: &[u64]) -> Vec<Option<f64>> {
+pub fn shares_percent(counts: &[u64]) -> Vec<Option<f64>> {
     let sum: u64 = counts.iter().sum();
     counts.iter().map(|&count| (sum > 0).then(|| 100.0 * count as f64 / sum as f64)).collect()
 }

@@ -8,16 +8,16 @@ mod warm_up;
 use proptest::prelude::*;
 
 use super::*;
-use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::StageAttempt;
-use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, Engine, ProgressSplits};
 use crate::node_metrics::NodeMetrics;
 use crate::stragglers::cause::evidence::Fact;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::counters::Counter;
+use elephant_model::model::spark::StageAttempt;
+use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::{Application, Engine, ProgressSplits};
 
 /// 2026-11-21T10:00:00Z.
 const START: i64 = 1_795_255_200_000;

@@ -43,8 +43,7 @@ pub struct AverageGap {
 
 impl AverageGap {
     /// S0's Default.
-    pub const DEFAULT: Self =
-        Self { id: "default", gap: 0.2, pool: Pool::Launched, timing: Timing::S0 };
+    pub const DEFAULT: Self = Self { id: "default", gap: 0.2, pool: Pool::Launched, timing: Timing::S0 };
 
     /// Hadoop 0.20 (`JobInProgress`, `TaskInProgress.hasSpeculativeTask`): the average is over the job, the
     /// lag of one minute is per task, and no task may be waiting.

@@ -51,9 +51,8 @@ impl Smoothing {
     }
 
     /// Number of reports.
-    #[cfg(test)]
     #[must_use]
-    pub(crate) const fn count(&self) -> u32 {
+    pub const fn count(&self) -> u32 {
         self.count
     }
 

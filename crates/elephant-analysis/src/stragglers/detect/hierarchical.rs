@@ -38,7 +38,7 @@ pub struct Performance {
 
 impl Performance {
     /// Computes the performance from the speed of tasks on their nodes; `None` if there are no tasks.
-    pub(crate) fn of(tasks: impl Iterator<Item = (u32, f64)>, mean: ClusterMean) -> Option<Self> {
+    pub fn of(tasks: impl Iterator<Item = (u32, f64)>, mean: ClusterMean) -> Option<Self> {
         let mut places = FxHashMap::default();
         let mut sums: Vec<(u32, f64, usize)> = Vec::new();
         for (node, speed) in tasks {
@@ -70,7 +70,7 @@ impl Performance {
 
     /// Whether a node performs below `fraction` of the cluster's mean; false if the node is unknown.
     #[must_use]
-    pub(crate) fn is_slow(&self, node: u32, fraction: f64) -> bool {
+    pub fn is_slow(&self, node: u32, fraction: f64) -> bool {
         self.of_node(node).is_some_and(|speed| speed < fraction * self.cluster)
     }
 }

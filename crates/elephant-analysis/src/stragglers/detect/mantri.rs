@@ -8,7 +8,7 @@ use super::{Compared, Detector, Parameter, Value};
 /// Probability that another run saves resources when `copies` are running: the share of run times of finished
 /// tasks with `t_new (c + 1) / c < t_rem`. `None` if there are no run times or no copies.
 #[must_use]
-pub(crate) fn probability_of_saving(time_left: f64, new_runs: &[f64], copies: usize) -> Option<f64> {
+pub fn probability_of_saving(time_left: f64, new_runs: &[f64], copies: usize) -> Option<f64> {
     if new_runs.is_empty() || copies == 0 {
         return None;
     }

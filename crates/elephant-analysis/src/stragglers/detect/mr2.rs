@@ -34,9 +34,8 @@ pub enum Worth {
 
 impl Worth {
     /// Hadoop's name; `None` for a saving.
-    #[cfg(test)]
     #[must_use]
-    pub(crate) const fn name(self) -> Option<&'static str> {
+    pub const fn name(self) -> Option<&'static str> {
         match self {
             Self::Saves(_) => None,
             Self::OnSchedule => Some("ON_SCHEDULE"),
@@ -48,7 +47,7 @@ impl Worth {
 
     /// The value of speculating an attempt whose task has `copies` live attempts; all times in milliseconds.
     #[must_use]
-    pub(crate) const fn of(start: i64, estimate: i64, new_attempt: i64, now: i64, copies: usize) -> Self {
+    pub const fn of(start: i64, estimate: i64, new_attempt: i64, now: i64, copies: usize) -> Self {
         if copies > 1 {
             return Self::AlreadySpeculating;
         }

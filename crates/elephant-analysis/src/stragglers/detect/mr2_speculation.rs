@@ -81,9 +81,9 @@ pub fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fa
 mod tests {
     use super::super::Completion;
     use super::*;
-    use elephant_model::model::Engine;
     use crate::stragglers::progress::ProgressCurve;
     use crate::stragglers::replay::{Attempt, Done};
+    use elephant_model::model::Engine;
 
     fn timeline(spans: &[(i64, i64)], waiting: usize) -> Timeline {
         let attempts: Vec<Attempt> = spans

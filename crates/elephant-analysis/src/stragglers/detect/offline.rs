@@ -16,19 +16,19 @@ const FIRST_CHECK: Timing = Timing { lag: 5.0, ..Timing::from_age(0.0) };
 
 /// The lowest progress that does not make a straggler after `elapsed` seconds: `S(t) = f(t / (1 + diff))` for
 /// the usual progress `f` (S2 eq 2 and 3, where 50 % more time gives `f(2/3 t)`).
-pub(crate) fn least_progress(usual: impl Fn(f64) -> f64, elapsed: f64, diff: f64) -> f64 {
+pub fn least_progress(usual: impl Fn(f64) -> f64, elapsed: f64, diff: f64) -> f64 {
     usual(elapsed / (1.0 + diff))
 }
 
 /// Whether progress is less than half of the median (S2 section 6.2).
 #[must_use]
-pub(crate) fn is_below_half(progress: f64, median: f64) -> bool {
+pub fn is_below_half(progress: f64, median: f64) -> bool {
     progress < 0.5 * median
 }
 
 /// Whether progress is behind the average, for a task of at least `min_age` (S2 section 7.3).
 #[must_use]
-pub(crate) fn is_behind_online(progress: f64, elapsed: f64, average: f64, gap: f64, min_age: f64) -> bool {
+pub fn is_behind_online(progress: f64, elapsed: f64, average: f64, gap: f64, min_age: f64) -> bool {
     is_behind(progress, average, gap) && elapsed >= min_age
 }
 

@@ -22,12 +22,7 @@ impl Pool {
     }
 
     /// The average progress score; `None` if the pool is empty.
-    pub fn average(
-        self,
-        finished: usize,
-        pending: usize,
-        running: impl Iterator<Item = f64>,
-    ) -> Option<f64> {
+    pub fn average(self, finished: usize, pending: usize, running: impl Iterator<Item = f64>) -> Option<f64> {
         let (count, sum) = running.fold((0, 0.0), |(count, sum), progress| (count + 1, sum + progress));
         let (sum, count) = match self {
             Self::All => (sum + finished as f64, count + finished + pending),

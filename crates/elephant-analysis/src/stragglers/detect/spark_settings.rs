@@ -68,14 +68,8 @@ impl Medians {
     /// check. `None` if no multiplier is low enough: too few tasks were done, or it ran no longer than the
     /// minimum run time. Real multipliers are at least 1, so a value below 1 also means that the attempt is
     /// never speculated.
-    #[cfg(test)]
     #[must_use]
-    pub(crate) fn greatest_multiplier(
-        &self,
-        attempt: &Attempt,
-        quantile: f64,
-        min_runtime: Millis,
-    ) -> Option<f64> {
+    pub fn greatest_multiplier(&self, attempt: &Attempt, quantile: f64, min_runtime: Millis) -> Option<f64> {
         let multiplier = |(_, to, median): (i64, i64, f64)| {
             let ran = to.saturating_sub(attempt.start_ms) as f64;
             // In whole milliseconds, the last check is one millisecond before the end of the period.

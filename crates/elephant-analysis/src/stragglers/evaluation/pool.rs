@@ -99,9 +99,8 @@ impl Pool {
 }
 
 /// Pools jobs that are all in memory.
-#[cfg(test)]
 #[must_use]
-pub(crate) fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
+pub fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
     let mut pool = Pool::default();
     for job in jobs {
         pool.add(job);

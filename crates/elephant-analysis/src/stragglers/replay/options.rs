@@ -1,8 +1,8 @@
 //! Settings of a replay.
 
-use elephant_model::model::Engine;
 use crate::stragglers::regression::ProgressModel;
 use elephant_base::units::Millis;
+use elephant_model::model::Engine;
 
 /// Settings of a replay.
 #[derive(Debug, Clone, PartialEq)]

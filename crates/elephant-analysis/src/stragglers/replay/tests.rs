@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use elephant_model::model::Engine;
 use crate::stragglers::detect::{Completion, all};
 use crate::stragglers::progress::ProgressCurve;
+use elephant_model::model::Engine;
 
 /// An attempt of its own task, in seconds.
 #[derive(Debug, Clone)]

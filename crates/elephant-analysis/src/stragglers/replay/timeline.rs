@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use elephant_model::model::counters::Counter;
-use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_base::state::state;
 use crate::stragglers::detect::Completion;
 use crate::stragglers::executions::{Execution, Executions};
 use crate::stragglers::progress::{ProgressCurve, ProgressSource};
+use elephant_base::state::state;
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 
 /// The events of a group, in milliseconds since its first launch.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,7 +54,7 @@ impl Attempt {
     /// The progress after `elapsed` ms. A straight line starts after `startup` ms. The progress of a killed
     /// attempt is extrapolated from its last report at its mean rate, which does not use the future either.
     #[must_use]
-    pub(crate) fn progress(&self, elapsed: f64, startup: f64) -> Option<f64> {
+    pub fn progress(&self, elapsed: f64, startup: f64) -> Option<f64> {
         let curve = self.curve.as_ref()?;
         if curve.source == ProgressSource::Linear && startup > 0.0 {
             let whole = (self.finish_ms - self.start_ms) as f64;
@@ -122,7 +122,9 @@ impl Timeline {
     /// The timeline of a group. Attempts whose end is not logged are left out, unless a copy overtook them.
     #[must_use]
     pub fn of(group: &TaskGroup, executions: &Executions) -> Self {
-        let at = |row: usize, point| group.attempts.time(row, point).map(elephant_base::units::Timestamp::as_millis);
+        let at = |row: usize, point| {
+            group.attempts.time(row, point).map(elephant_base::units::Timestamp::as_millis)
+        };
         let rows = 0..group.attempts.len();
         let Some(origin) = rows.clone().filter_map(|row| at(row, TimePoint::Start)).min() else {
             return Self { total: group.tasks.len(), ..Self::default() };

@@ -1,8 +1,8 @@
 //! Oracle cases on causes: the components that explain a straggler, and the shares in table 3 of S2.
 
-use elephant_base::stats::descriptive::pearson;
 use elephant_analysis::stragglers::cause::counterfactual::{ComparedTask, Comparison};
 use elephant_analysis::stragglers::cause::shares_percent;
+use elephant_base::stats::descriptive::pearson;
 use serde_json::Value;
 
 fn cases(category: &str) -> Vec<Value> {

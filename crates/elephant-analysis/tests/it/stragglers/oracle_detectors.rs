@@ -1,6 +1,5 @@
 //! Detectors, their quality and the first-order model, compared with expected values computed by other tools.
 
-use elephant_base::stats::descriptive::median;
 use elephant_analysis::stragglers::detect::average_gap::is_behind;
 use elephant_analysis::stragglers::detect::exponential::Smoothing;
 use elephant_analysis::stragglers::detect::hierarchical::{ClusterMean, Performance, speed};
@@ -14,6 +13,7 @@ use elephant_analysis::stragglers::dolly::clones;
 use elephant_analysis::stragglers::first_order::{FirstOrder, GuessError, Input, Power};
 use elephant_analysis::stragglers::quality::{Judged, Quality};
 use elephant_analysis::stragglers::regression::ProgressModel;
+use elephant_base::stats::descriptive::median;
 use serde_json::{Value, json};
 
 use super::oracle::{Case, cases, numbers};

@@ -1,11 +1,11 @@
 //! Labels, the DoS-index, impact statistics and progress curves, compared with expected values computed by other
 //! tools.
 
-use elephant_base::stats::descriptive::pearson;
 use elephant_analysis::stragglers::impact::{Impact, JobImpact, JudgedGroup, JudgedTask};
 use elephant_analysis::stragglers::labels::{Edge, Labelling, Reference, dos_index, is_dos_straggler};
 use elephant_analysis::stragglers::progress::ProgressCurve;
 use elephant_analysis::stragglers::usual::label_by_usual;
+use elephant_base::stats::descriptive::pearson;
 use serde_json::Value;
 
 use super::oracle::{Case, cases, numbers, optional_numbers};

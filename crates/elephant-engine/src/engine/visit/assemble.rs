@@ -8,10 +8,10 @@ use super::gathered::{Gathered, HistoryRead};
 use super::source::master_attempt;
 use super::{SUPERSEDED, Visit, Visited};
 use crate::engine::copies::counted;
+use crate::results::{SourceProblem, Summary};
 use elephant_input::inventory::Skipped;
 use elephant_input::kind::Reason;
 use elephant_parse::{Level, Problem};
-use crate::results::{SourceProblem, Summary};
 
 impl<T> Gathered<'_, T> {
     /// The result of a visit, still with copies.

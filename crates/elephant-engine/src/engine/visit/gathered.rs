@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use super::source::{SourceOutcome, error_problem};
 use super::{Turn, Visit};
+use crate::results::SourceProblem;
+use elephant_base::state::state;
 use elephant_input::error::InputError;
 use elephant_input::inventory::{Failure, Inventory, Notice, Skipped, Source, by_bytes};
 use elephant_input::storage::LeftOut;
 use elephant_parse::{Level, Problem};
-use crate::results::SourceProblem;
-use elephant_base::state::state;
 
 /// What was read of all histories.
 pub struct Gathered<'a, T> {

@@ -7,18 +7,18 @@ use std::time::Instant;
 use super::Visit;
 use crate::engine::copies::RunCopy;
 use crate::engine::read::{self, Extent};
+use crate::results::SourceProblem;
+use elephant_base::limits::{Limits, REACHED};
+use elephant_base::state::state;
+use elephant_base::units::Bytes;
 use elephant_input::inventory::{Inventory, Source};
 use elephant_input::job_id::{job_id_in, master_attempt_in};
 use elephant_input::kind::SourceKind;
 use elephant_input::part::Part;
 use elephant_input::window::ByteWindow;
-use elephant_base::limits::{Limits, REACHED};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::{Application, Engine, Status};
 use elephant_parse::{Level, Parsed, Problem, Problems, container_sizes, jobconf};
-use crate::results::SourceProblem;
-use elephant_base::state::state;
-use elephant_base::units::Bytes;
 
 /// Configurations longer than this are cut. Real ones have about 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;

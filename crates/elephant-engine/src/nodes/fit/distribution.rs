@@ -63,13 +63,13 @@ impl Distribution {
 
     /// `P(X > x)`.
     #[must_use]
-    pub(crate) fn survival(&self, x: f64) -> Option<f64> {
+    pub fn survival(&self, x: f64) -> Option<f64> {
         self.tails().map(|tails| tails.ln_at(x).1.exp())
     }
 
     /// The quantile function; `None` unless `p` is between 0 and 1 (exclusive).
     #[must_use]
-    pub(crate) fn quantile(&self, p: f64) -> Option<f64> {
+    pub fn quantile(&self, p: f64) -> Option<f64> {
         if !(p > 0.0 && p < 1.0) {
             return None;
         }

@@ -1,12 +1,10 @@
 //! Goodness of fit of a distribution.
 
 use super::distribution::Tails;
-#[cfg(test)]
 use elephant_base::stats::normal;
 
 /// Distances between a sample and a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
 pub struct Goodness {
     /// Anderson and Darling's A², not adjusted for the family; `None` if a value lies outside the
     /// distribution.
@@ -36,9 +34,8 @@ pub(crate) fn goodness(sorted: &[f64], tails: &Tails) -> Goodness {
 }
 
 /// Stephens' test of normality with the sample's own mean and standard deviation.
-#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Normality {
+pub struct Normality {
     /// A² with the standard deviation of the sample (with `n - 1`).
     pub anderson_darling: f64,
     /// A² (1 + 0.75/n + 2.25/n²).
@@ -49,9 +46,8 @@ pub(crate) struct Normality {
 
 /// M. A. Stephens in D'Agostino and Stephens, "Goodness-of-Fit Techniques" (1986), table 4.9. `None` for
 /// fewer than [`super::MIN_VALUES`] values, or if all values are equal.
-#[cfg(test)]
 #[must_use]
-pub(crate) fn normality(sorted: &[f64], mean: f64, deviation: f64) -> Option<Normality> {
+pub fn normality(sorted: &[f64], mean: f64, deviation: f64) -> Option<Normality> {
     if sorted.len() < super::MIN_VALUES || !(deviation > 0.0 && deviation.is_finite()) {
         return None;
     }
@@ -67,7 +63,6 @@ pub(crate) fn normality(sorted: &[f64], mean: f64, deviation: f64) -> Option<Nor
     Some(Normality { anderson_darling, adjusted, p_value: p_value(adjusted) })
 }
 
-#[cfg(test)]
 fn p_value(a: f64) -> f64 {
     let value = if a < 0.2 {
         1.0 - (-13.436 + 101.14 * a - 223.73 * a * a).exp()

@@ -17,9 +17,9 @@ mod threshold;
 pub use distribution::Distribution;
 pub use family::Family;
 pub use goodness::Goodness;
+pub use goodness::Normality;
 pub(crate) use goodness::goodness;
-#[cfg(test)]
-pub(crate) use goodness::{Normality, normality};
+pub use goodness::normality;
 
 use location_scale::{Located, LocationScale};
 use threshold::{Inner, ThresholdFit};
@@ -83,7 +83,7 @@ impl Fit {
 /// All families that can be fitted to a sorted sample, in the order of [`Family::ALL`]. Empty for fewer than
 /// [`MIN_VALUES`] values, or if all are equal.
 #[must_use]
-pub(crate) fn fit_all(sorted: &[f64]) -> Vec<Fit> {
+pub fn fit_all(sorted: &[f64]) -> Vec<Fit> {
     let (Some(least), Some(greatest)) = (sorted.first(), sorted.last()) else { return Vec::new() };
     let range = greatest - least;
     if sorted.len() < MIN_VALUES || !(range > 0.0 && range.is_finite()) {
@@ -107,7 +107,7 @@ pub(crate) fn fit_all(sorted: &[f64]) -> Vec<Fit> {
 /// Candidates for the best fit, best first: by A² rounded to 1e-9, then by the number of parameters, then in
 /// family order.
 #[must_use]
-pub(crate) fn ranked(fits: &[Fit]) -> Vec<&Fit> {
+pub fn ranked(fits: &[Fit]) -> Vec<&Fit> {
     let rounded = |fit: &Fit| fit.goodness.anderson_darling.map(|a| (a * 1e9).round());
     let is_candidate = |fit: &&Fit| fit.family().is_candidate() && fit.status != Status::Degenerate;
     let mut ranked: Vec<(f64, &Fit)> =

@@ -4,11 +4,11 @@ use serde::Deserialize;
 
 use super::client::{Client, RestError};
 use super::source::Source;
-use elephant_model::model::Engine;
-use elephant_model::model::table::{Outcome, TaskKind};
+use crate::watch::application::{Identity, Judges, LiveApplication};
 use elephant_analysis::stragglers::live::{End, Launch, Report};
 use elephant_base::units::Timestamp;
-use crate::watch::application::{Identity, Judges, LiveApplication};
+use elephant_model::model::Engine;
+use elephant_model::model::table::{Outcome, TaskKind};
 
 #[derive(Deserialize)]
 struct Jobs {

@@ -8,8 +8,8 @@ mod yarn;
 
 use std::time::Duration;
 
-pub(crate) use client::RestError;
 pub use client::Client;
+pub(crate) use client::RestError;
 use mapreduce::MapReduceJob;
 use source::Source;
 use spark::SparkApplication;
@@ -17,8 +17,8 @@ use yarn::Kind;
 
 use super::application::{Flag, Judges, LiveApplication};
 use crate::engine::{Filter, Identity as Filtered};
-use elephant_model::model::Engine;
 use elephant_base::units::Timestamp;
+use elephant_model::model::Engine;
 
 /// The longest time to wait for an answer.
 pub const TIMEOUT: Duration = Duration::from_secs(10);

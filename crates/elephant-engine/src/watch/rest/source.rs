@@ -1,9 +1,9 @@
 //! A source of data on one running application.
 
 use super::client::{Client, RestError};
+use crate::watch::application::{Judges, LiveApplication};
 use elephant_model::model::Engine;
 use elephant_model::model::table::TaskKind;
-use crate::watch::application::{Judges, LiveApplication};
 
 /// An application's master or driver.
 pub(super) trait Source: Send {

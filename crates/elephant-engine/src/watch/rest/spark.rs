@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 use super::client::{Client, RestError};
 use super::source::Source;
+use crate::watch::application::{Identity, Judges, LiveApplication};
+use elephant_analysis::stragglers::live::{End, Launch, Report};
+use elephant_base::units::Timestamp;
 use elephant_model::model::Engine;
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::{Outcome, TaskKind};
-use elephant_analysis::stragglers::live::{End, Launch, Report};
-use elephant_base::units::Timestamp;
-use crate::watch::application::{Identity, Judges, LiveApplication};
 
 /// Where a driver lists its application.
 pub(super) const APPLICATIONS: &str = "api/v1/applications";

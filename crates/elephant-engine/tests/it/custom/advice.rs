@@ -1,6 +1,6 @@
 //! Advice of rules that users define: its settings are part of the one configuration of an application.
-use elephant_model::model::Application;
 use elephant_analysis::replay::spark::RecordedOnce;
+use elephant_model::model::Application;
 use elephant_ruleset::custom::reference;
 use elephant_ruleset::{RuleFile, RuleSet};
 use elephant_verdict::troubles::{Basis, Diagnosed, diagnose};

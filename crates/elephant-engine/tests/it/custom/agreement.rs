@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use elephant_base::severity::Severity;
 use elephant_engine::engine::visit;
 use elephant_input::window::ByteWindow;
 use elephant_model::model::Application;
 use elephant_model::model::conf::Property;
 use elephant_parse::jhist::json;
 use elephant_ruleset::{Evaluation, RuleFile, RuleSet};
-use elephant_base::severity::Severity;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 
 use std::io::Cursor;
 
-use elephant_input::window::ByteWindow;
 use elephant_base::limits::Limits;
+use elephant_input::window::ByteWindow;
 use elephant_model::model::table::TimePoint;
 use elephant_model::model::{Application, Status};
 use elephant_parse::spark::{self, Completeness, Feed, Log, Names, Part};

@@ -1,8 +1,8 @@
 //! Changed numbers give no impossible results: no share above 100 %, and nothing that lasted longer than its job.
 
-use elephant_rule::finding::Measure;
-use elephant_model::model::{Application, Phase};
 use elephant_base::units::Millis;
+use elephant_model::model::{Application, Phase};
+use elephant_rule::finding::Measure;
 use proptest::prelude::*;
 use proptest::sample::Index;
 

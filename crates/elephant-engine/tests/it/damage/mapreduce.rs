@@ -1,12 +1,12 @@
 //! Histories that are truncated, flipped, shuffled or random: no panic, no hang, and no number that differs from the
 //! complete history's without a problem in the report.
 
-use elephant_engine::engine::{Options, analyze};
-use elephant_input::window::ByteWindow;
 use elephant_analysis::metrics::Metrics;
+use elephant_engine::engine::{Options, analyze};
+use elephant_engine::results::ApplicationReport;
+use elephant_input::window::ByteWindow;
 use elephant_model::model::Application;
 use elephant_parse::{Parsed, hadoop1, jhist};
-use elephant_engine::results::ApplicationReport;
 use elephant_ruleset::RuleSet;
 use proptest::prelude::*;
 use serde_json::json;

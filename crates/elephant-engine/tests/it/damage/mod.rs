@@ -2,7 +2,6 @@
 
 mod changing_files;
 mod contradictions;
-mod fuzz_corpus;
 mod impossible_numbers;
 mod lost_records;
 mod mapreduce;

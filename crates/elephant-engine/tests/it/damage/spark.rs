@@ -6,9 +6,9 @@ use std::fmt::Write;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use elephant_rule::finding::{Finding, Measure};
 use elephant_parse::Level;
 use elephant_parse::spark::{Completeness, Feed, Log, Names, Part, parse};
+use elephant_rule::finding::{Finding, Measure};
 use elephant_ruleset::RuleSet;
 use rayon::prelude::*;
 

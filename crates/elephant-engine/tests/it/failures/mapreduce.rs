@@ -1,11 +1,11 @@
 //! Why jobs of MapReduce failed or were killed.
 
+use elephant_base::severity::Severity;
 use elephant_model::diagnosis::FailureKind as Kind;
-use elephant_rule::finding::{Finding, TroubleKind};
 use elephant_model::model::conf::Property;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 use elephant_model::model::{Application, Engine, Status};
-use elephant_base::severity::Severity;
+use elephant_rule::finding::{Finding, TroubleKind};
 
 const RULE: &str = "job-exception";
 const HEAP: &str = "Error: java.lang.OutOfMemoryError: Java heap space";

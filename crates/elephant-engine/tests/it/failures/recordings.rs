@@ -1,10 +1,10 @@
 //! Root causes in recordings.
 
-use elephant_model::diagnosis::FailureKind as Kind;
 use elephant_engine::engine::{Options, analyze};
+use elephant_model::diagnosis::FailureKind as Kind;
 use elephant_rule::finding::Finding;
-use elephant_testing::shared;
 use elephant_ruleset::RuleSet;
+use elephant_testing::shared;
 
 /// The findings of a rule; `None` if the recording is missing.
 fn found(path: &str, rule: &str) -> Option<Vec<Finding>> {

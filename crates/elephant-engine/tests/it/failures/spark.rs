@@ -1,11 +1,12 @@
 //! Why stages, jobs and applications of Spark failed.
 
-use elephant_model::diagnosis::FailureKind as Kind;
-use elephant_rule::finding::{Finding, TroubleKind};
-use elephant_testing::spark_log::{App, Ending, Job, Stage, Task, judge, rules};
-use elephant_model::model::Status;
-use elephant_engine::results::ApplicationReport;
 use elephant_base::severity::Severity;
+use elephant_engine::results::ApplicationReport;
+use elephant_model::diagnosis::FailureKind as Kind;
+use elephant_model::model::Status;
+use elephant_rule::finding::{Finding, TroubleKind};
+use elephant_sample::judge::{judge, rules};
+use elephant_testing::spark_log::{App, Ending, Job, Stage, Task};
 use serde_json::json;
 
 const STAGES: &str = "spark-stages-with-failed-tasks";

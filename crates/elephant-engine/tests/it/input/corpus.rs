@@ -67,7 +67,9 @@ fn other_files_are_not_histories() {
 #[test]
 fn history_finds_its_conf() {
     let subs = ["corpus/mr-jhist", "corpus/mr-conf-xml"];
-    let Some(paths) = subs.map(elephant_testing::shared).into_iter().collect::<Option<Vec<_>>>() else { return };
+    let Some(paths) = subs.map(elephant_testing::shared).into_iter().collect::<Option<Vec<_>>>() else {
+        return;
+    };
     let inventory = discover(&paths);
     assert!(inventory.failures.is_empty());
     let history =

@@ -9,13 +9,13 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use elephant_base::limits::Limits;
+use elephant_base::units::Millis;
 use elephant_engine::engine::discover;
 use elephant_input::codec::Codec;
 use elephant_input::error::InputError;
 use elephant_input::inventory::{Inventory, SourcePath};
 use elephant_input::kind::{Reason, SourceKind};
-use elephant_base::limits::Limits;
-use elephant_base::units::Millis;
 use tempfile::TempDir;
 
 const HISTORY: &str = "Avro-Json\n{\"type\":\"record\",\"name\":\"Event\"}\n";

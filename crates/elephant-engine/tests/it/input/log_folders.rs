@@ -266,7 +266,7 @@ fn real_folders_are_one_log_each() {
 #[test]
 fn recording_is_the_same_in_a_folder_and_in_an_archive() {
     let root = elephant_testing::root().join("testdata/spark/containers");
-    let inventory = below(root);
+    let inventory = below(&root);
     let [zip, rolling] = inventory.histories.as_slice() else { unreachable!("two logs") };
     assert!(rolling.log.rolling && rolling.parts.len() == 2);
     assert_eq!(rolling.log.application_id, zip.log.application_id);

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use elephant_engine::engine::{Options, analyze};
-use elephant_rule::finding::{Advice, SettingChange};
 use elephant_input::window::ByteWindow;
 use elephant_model::model::conf::Property;
 use elephant_parse::jhist::json;
+use elephant_rule::finding::{Advice, SettingChange};
 use elephant_ruleset::RuleSet;
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! Replays of all recorded MapReduce jobs.
 
-use elephant_engine::engine::visit;
-use elephant_model::model::{Application, Engine, Status};
 use elephant_analysis::replay::mapreduce::{Cause, Change, Kind, Plan, Unknown};
 use elephant_base::stats::nearest_rank;
+use elephant_engine::engine::visit;
+use elephant_model::model::{Application, Engine, Status};
 
 /// A recorded job, and the results of its replay.
 struct Case {

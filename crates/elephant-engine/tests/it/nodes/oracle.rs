@@ -1,10 +1,10 @@
 //! Node ranking compared with expected values computed by other tools: fits, levels, z-scores.
 
+use elephant_base::stats::descriptive::{mean, quantile, standard_deviation};
+use elephant_base::stats::student;
 use elephant_engine::nodes::fit::{self, Fit, Goodness};
 use elephant_engine::nodes::levels::{Interval, levels};
 use elephant_engine::nodes::score::z_scores;
-use elephant_base::stats::descriptive::{mean, quantile, standard_deviation};
-use elephant_base::stats::student;
 use serde_json::Value;
 
 /// The cases of one category.

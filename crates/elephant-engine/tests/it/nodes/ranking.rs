@@ -1,11 +1,11 @@
 //! Node ranking on synthetic clusters.
 
+use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::nodes::cluster::Cluster;
 use elephant_engine::nodes::collect::{Hosts, Sample};
 use elephant_engine::nodes::run::Run;
 use elephant_engine::nodes::settings::{Indicator, Settings};
 use elephant_engine::nodes::{self, NodeTypes, Ranking};
-use elephant_base::units::{Millis, Timestamp};
 use proptest::prelude::*;
 
 /// Jobs in reading order: tasks as host, start day, and milliseconds.

@@ -8,20 +8,20 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use elephant_testing::shared;
-use elephant_testing::spark_log::{App, Ending, Task};
+use elephant_analysis::replay::spark::RecordedOnce;
+use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_engine::engine::{Visited, visit};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Subject};
-use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_ruleset::RuleSet;
+use elephant_testing::shared;
+use elephant_testing::spark_log::{App, Ending, Task};
 use elephant_verdict::savings::{
     Cause, MemoryChange, Removal, ReplaysOnce, Resources, SavingStatus, Savings, SparkReplays, Sums,
     TroubleSavings, shares,
 };
-use elephant_base::units::{Bytes, Millis, Timestamp};
 
 fn each<T: Send>(paths: &[PathBuf], look: impl Fn(&Application) -> T + Sync) -> Vec<T> {
     let Visited { applications, .. } = visit(paths, |app, _| look(app));

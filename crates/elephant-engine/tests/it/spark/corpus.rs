@@ -6,12 +6,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use elephant_engine::engine::{Options, analyze, discover};
+use elephant_engine::results::{ApplicationReport, Report};
 use elephant_input::inventory::Source;
 use elephant_input::kind::SourceKind;
 use elephant_input::part::Part;
 use elephant_model::model::Application;
 use elephant_parse::spark::{self, Completeness, Feed, Log, Names};
-use elephant_engine::results::{ApplicationReport, Report};
 use elephant_ruleset::RuleSet;
 
 use super::count::Counted;

@@ -1,10 +1,10 @@
 //! Responses of Spark's own history server for some of the logs (`HistoryServerSuite`).
 
+use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, JobResult, Spark, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
-use elephant_base::units::{Bytes, Millis, Timestamp};
 use serde_json::Value;
 
 use super::corpus::model;

@@ -1,10 +1,10 @@
 //! Results of other tools on the same logs.
 
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, JobResult, StageAttempt};
 use elephant_model::model::table::{Attempts, Outcome, TaskGroup};
-use elephant_base::units::Millis;
 
 use super::corpus::model;
 
@@ -106,7 +106,8 @@ fn failures_match_the_rapids_tools() {
 
 #[test]
 fn application_sums_match_sparklens() {
-    let Some(path) = elephant_testing::shared("corpus/oracle/qubole__sparklens/local-1532512550423.sparklens.json")
+    let Some(path) =
+        elephant_testing::shared("corpus/oracle/qubole__sparklens/local-1532512550423.sparklens.json")
     else {
         return;
     };

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use elephant_engine::engine::visit;
-use elephant_model::model::Application;
-use elephant_model::model::table::TaskKind;
-use elephant_analysis::stragglers::cause::{Cause, Confidence, LabelledGroup, Params, StragglerCause, attribute};
+use elephant_analysis::stragglers::cause::{
+    Cause, Confidence, LabelledGroup, Params, StragglerCause, attribute,
+};
 use elephant_analysis::stragglers::executions::Basis;
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::labels::Labelling;
+use elephant_engine::engine::visit;
+use elephant_model::model::Application;
+use elephant_model::model::table::TaskKind;
 
 /// A straggler, with the names of its task group and host.
 #[derive(Debug, Clone)]

@@ -2,9 +2,6 @@
 
 use std::path::Path;
 
-use elephant_engine::engine::visit;
-use elephant_model::model::Application;
-use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_analysis::stragglers::detect::mr2::Mr2;
 use elephant_analysis::stragglers::detect::mr2_speculation::{Fate, fates};
 use elephant_analysis::stragglers::detect::spark::MedianRule;
@@ -16,6 +13,9 @@ use elephant_analysis::stragglers::executions::{Basis, Executions};
 use elephant_analysis::stragglers::replay::{Options, Timeline, replay};
 use elephant_analysis::stragglers::usual::UsualRule;
 use elephant_base::units::Millis;
+use elephant_engine::engine::visit;
+use elephant_model::model::Application;
+use elephant_model::model::table::{TaskGroup, TaskKind};
 
 /// The groups of an application with their evaluations; setup and cleanup tasks cannot be stragglers.
 fn evaluate(app: &Application) -> Vec<(TaskKind, Executions, GroupEvaluation)> {

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use elephant_rule::finding::{Finding, TroubleKind};
-use elephant_testing::spark_log::{App, Ending, MIB, Task, judge, rules};
-use elephant_engine::results::ApplicationReport;
 use elephant_base::severity::Severity;
+use elephant_engine::results::ApplicationReport;
+use elephant_rule::finding::{Finding, TroubleKind};
+use elephant_sample::judge::{judge, rules};
+use elephant_testing::spark_log::{App, Ending, MIB, Task};
 
 /// About `usual` milliseconds, a little different for each task.
 fn about(usual: i64, task: i64) -> i64 {

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use elephant_engine::engine::visit;
-use elephant_base::limits::Limits;
-use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, Engine};
 use elephant_analysis::stragglers::detect::options::DetectorOptions;
 use elephant_analysis::stragglers::detect::{Detector, Needs, all_with};
 use elephant_analysis::stragglers::executions::{Basis, Executions};
 use elephant_analysis::stragglers::replay::{Options, Timeline, replay};
+use elephant_base::limits::Limits;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::engine::visit;
 use elephant_engine::watch::{Flag, Judges, WatchedLog};
+use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::{Application, Engine};
 
 /// Group, task, attempt, detector, and milliseconds from launch to flag.
 type Key = (TaskKind, u32, Option<u32>, usize, u64);

@@ -6,16 +6,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elephant_engine::engine::visit;
-use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
-use elephant_model::model::{Application, Engine};
 use elephant_analysis::stragglers::detect::{Detector, Needs, all};
 use elephant_analysis::stragglers::executions::{Basis, Executions};
 use elephant_analysis::stragglers::live::{End, Launch, Report};
 use elephant_analysis::stragglers::replay::{Options, Timeline, replay};
-use elephant_engine::survey::{self, Learnt, Settings};
 use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::engine::visit;
+use elephant_engine::survey::{self, Learnt, Settings};
 use elephant_engine::watch::{Identity, Judges, LiveApplication};
+use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
+use elephant_model::model::{Application, Engine};
 
 /// Row of the attempt, detector, and milliseconds from launch to flag.
 type Key = (usize, usize, u64);

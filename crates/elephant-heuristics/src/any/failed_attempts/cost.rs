@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use elephant_model::diagnosis::taken_away;
-use elephant_rule::finding::{Failure, Measure};
 use crate::mapreduce::waiting_for_maps;
 use crate::root_cause::{Collector, Places, Roots};
 use crate::shared::{time_of, time_of_parts, time_of_tasks};
 use crate::spark::blames_code;
+use elephant_base::units::Millis;
+use elephant_model::diagnosis::taken_away;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
-use elephant_base::units::Millis;
+use elephant_rule::finding::{Failure, Measure};
 
 /// With fewer failed tasks, their share says little.
 const SEVERAL: u64 = 3;

@@ -2,13 +2,13 @@
 
 use super::Failures;
 use super::cost::Cost;
-use elephant_rule::finding::{Measure, Phrase};
 use crate::mapreduce::ReplayedJob;
 use crate::wording::{decisive, percent};
-use elephant_model::model::{Application, Engine, Status};
 use elephant_analysis::replay::mapreduce::{Cause, Kind};
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_model::model::{Application, Engine, Status};
+use elephant_rule::finding::{Measure, Phrase};
 
 // The time that an application waited for failed attempts.
 const ALONE: &str = "for {time} nothing else ran, {share} of the time in which tasks ran[ ({limit})]";
@@ -87,11 +87,11 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::super::RULE;
-    use elephant_rule::finding::Finding;
-    use elephant_model::model::table::{Outcome, TaskKind, TimePoint};
-    use elephant_model::model::{Application, Status};
     use elephant_base::severity::Severity;
     use elephant_base::units::{Millis, Timestamp};
+    use elephant_model::model::table::{Outcome, TaskKind, TimePoint};
+    use elephant_model::model::{Application, Status};
+    use elephant_rule::finding::Finding;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1000 * seconds)

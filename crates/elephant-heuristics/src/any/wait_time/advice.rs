@@ -1,11 +1,11 @@
 //! What to do about a wait.
 
 use super::cause::Cause;
-use elephant_rule::finding::Advice;
 use crate::spark;
 use crate::wording::{change, grouped, name_for};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
+use elephant_rule::finding::Advice;
 
 impl Cause {
     pub(super) fn advice(&self, app: &Application) -> Vec<Advice> {

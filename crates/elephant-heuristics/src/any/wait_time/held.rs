@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use elephant_analysis::metrics::requested_container;
+use elephant_analysis::stragglers::group::covered;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_rule::params::Assumed;
-use elephant_analysis::stragglers::group::covered;
-use elephant_base::units::{Millis, Timestamp};
 
 /// From this share of the most that the job held at once, its own tasks held all containers that it could get.
 const ALL: f64 = 0.9;

@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
 
 use super::*;
-use elephant_rule::finding::Finding;
+use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Property;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Engine, MasterAttempt, Status};
-use elephant_base::units::Timestamp;
+use elephant_rule::finding::Finding;
 
 const MINUTE: i64 = 60_000;
 

@@ -1,12 +1,12 @@
 //! Jobs whose application master kills them at the start, because no container of the cluster can be as large as those that
 //! their tasks request.
 
-use elephant_rule::finding::{Advice, SettingChange};
 use crate::mapreduce::heap::HEAP_SHARE;
 use crate::mapreduce::java_opts::JvmOptions;
 use crate::mapreduce::{Role, change};
-use elephant_model::model::{Application, Status};
 use elephant_base::units::Bytes;
+use elephant_model::model::{Application, Status};
+use elephant_rule::finding::{Advice, SettingChange};
 
 /// In all versions of the message: "REDUCE capability required is more …", "The required MAP capability is more …".
 const MESSAGE: &str = "than the supported max container capability";
@@ -64,8 +64,8 @@ impl Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::TroubleKind;
     use elephant_base::severity::Severity;
+    use elephant_rule::finding::TroubleKind;
 
     const OLD: &str = "REDUCE capability required is more than the supported max container capability in the cluster. Killing \
                        the Job. reduceResourceRequest: <memory:12288, vCores:1> maxContainerCapability:<memory:8192, vCores:4>";
@@ -94,7 +94,8 @@ mod tests {
     #[test]
     fn a_job_that_the_cluster_refuses_has_failed() {
         let settings = [("mapreduce.reduce.memory.mb", "12288"), ("mapreduce.reduce.java.opts", "-Xmx9g")];
-        let found = elephant_sample::evaluate(&job(OLD, &settings), "job-exception", false).findings.remove(0);
+        let found =
+            elephant_sample::evaluate(&job(OLD, &settings), "job-exception", false).findings.remove(0);
         assert_eq!((found.severity, found.tells), (Severity::Severe, TroubleKind::Failures));
         let changes: Vec<String> = found.advice[0].settings.iter().map(ToString::to_string).collect();
         assert_eq!(changes.len(), 2, "{changes:?}");
@@ -109,8 +110,11 @@ mod tests {
     fn requests_that_fit_in_memory_name_no_size() {
         let cores = OLD.replace("12288", "1024");
         assert_eq!(Refused::read(&cores).unwrap().remedy(&job(&cores, &[])), None);
-        let user =
-            elephant_sample::evaluate(&job("Job received Kill while in RUNNING state.", &[]), "job-exception", false);
+        let user = elephant_sample::evaluate(
+            &job("Job received Kill while in RUNNING state.", &[]),
+            "job-exception",
+            false,
+        );
         assert_eq!(user.findings[0].tells, TroubleKind::Cancelled);
     }
 }

@@ -1,17 +1,17 @@
 //! Remedies for the failure of a job, by kind: settings with their values, or what to change in the code or the cluster.
 
 use super::refused::Refused;
-use elephant_model::diagnosis::FailureKind;
-use elephant_rule::finding::{Advice, Failure, SettingChange};
 use crate::mapreduce::heap::{HEAP_SHARE, Heap, at_most_the_largest, container_for_heap};
 use crate::mapreduce::java_opts::JvmOptions;
 use crate::mapreduce::{Role, change, container_for, own_java_opts};
 use crate::wording::{by_hadoop, name_for};
+use elephant_base::units::Bytes;
+use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Status};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{Advice, Failure, SettingChange};
 
 /// The heap of tasks if no limit is set: Hadoop's default of `mapred.child.java.opts`.
 const USUAL_HEAP: Bytes = Bytes::from_mib(200);
@@ -334,7 +334,8 @@ mod tests {
                      org.apache.hadoop.mapred.MapTask$MapOutputBuffer.init(MapTask.java:1000)";
         let settings = |buffer: &str, error: &str| {
             let heap = [("mapreduce.map.memory.mb", "1024"), ("mapreduce.map.java.opts", "-Xmx820m")];
-            let app = elephant_sample::job(Vec::new(), &[heap[0], heap[1], ("mapreduce.task.io.sort.mb", buffer)]);
+            let app =
+                elephant_sample::job(Vec::new(), &[heap[0], heap[1], ("mapreduce.task.io.sort.mb", buffer)]);
             let advice = of_failure(&app, &Failure::new(FailureKind::HeapSpace), error);
             let shown = |line: Advice| {
                 let to: Vec<String> = line.settings.into_iter().map(|change| change.to).collect();
@@ -354,7 +355,8 @@ mod tests {
 
     #[test]
     fn nobody_waits_shorter_than_usual() {
-        let waits = |error: &str| wait_longer(&elephant_sample::job(Vec::new(), &[]), error).settings[0].to.clone();
+        let waits =
+            |error: &str| wait_longer(&elephant_sample::job(Vec::new(), &[]), error).settings[0].to.clone();
         assert_eq!(waits("Timed out after 5 secs"), "600000");
         assert_eq!(waits("Timed out after 600 secs"), "1200000");
     }

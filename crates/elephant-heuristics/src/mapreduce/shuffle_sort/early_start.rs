@@ -1,16 +1,16 @@
 //! Reduce tasks that start early and wait for map tasks, and what the job loses by that.
 
 use super::{ShuffleSort, means};
-use elephant_rule::finding::{Advice, Measure, SettingChange};
 use crate::mapreduce::{Lost, ReplayedJob, change};
 use crate::wording::{decisive, percent};
-use elephant_model::model::Application;
-use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_analysis::replay::mapreduce::{Cause, Kind};
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::Application;
+use elephant_model::model::conf::{Conf, ConfKey};
+use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
+use elephant_rule::finding::{Advice, Measure, SettingChange};
 
 /// What the job lost because reduce tasks started early.
 pub(super) struct Early {
@@ -163,8 +163,8 @@ pub(super) fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: 
 mod tests {
     use super::super::RULE;
     use super::*;
-    use elephant_rule::finding::Finding;
     use elephant_model::model::{MasterAttempt, Status};
+    use elephant_rule::finding::Finding;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1000 * seconds)
@@ -180,14 +180,16 @@ mod tests {
             (start, Some(start + length))
         }));
         let last = maps.iter().filter_map(|&(_, end)| end).max().unwrap();
-        let mut reduces = elephant_sample::tasks(TaskKind::Reduce, (0..early).map(|_| (length, Some(last + 20))));
+        let mut reduces =
+            elephant_sample::tasks(TaskKind::Reduce, (0..early).map(|_| (length, Some(last + 20))));
         for row in 0..reduces.attempts.len() {
             for point in [TimePoint::ShuffleFinish, TimePoint::SortFinish] {
                 reduces.attempts.set_time(row, point, Some(at(last + 3)));
             }
         }
         let sizes = [("mapreduce.job.reduce.slowstart.completedmaps", "0.05")];
-        let mut app = elephant_sample::job(vec![elephant_sample::tasks(TaskKind::Map, maps), reduces], &sizes);
+        let mut app =
+            elephant_sample::job(vec![elephant_sample::tasks(TaskKind::Map, maps), reduces], &sizes);
         app.status = Status::Succeeded;
         app.submitted_at = Some(at(0));
         app.finished_at = Some(at(last + 20));

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib};
 use super::super::{Role, change, may_be, to_bytes};
 use super::{Job, Remote, Skewness};
-use elephant_rule::finding::Advice;
 use crate::split::TwoGroups;
 use crate::wording::by_hadoop;
+use elephant_base::stats::descriptive::mean;
+use elephant_base::units::{Bytes, three_digits};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_model::model::{Application, Symbol};
-use elephant_base::stats::descriptive::mean;
-use elephant_base::units::{Bytes, three_digits};
+use elephant_rule::finding::Advice;
 
 impl Skewness {
     /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they

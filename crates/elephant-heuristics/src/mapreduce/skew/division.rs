@@ -2,8 +2,8 @@
 
 use super::{Side, Skew, Values};
 use crate::split::{TwoGroups, above_median, two_groups};
-use elephant_rule::params::choice;
 use elephant_base::severity::Severity;
+use elephant_rule::params::choice;
 
 choice! {
     /// How tasks are divided into a small and a large group.
@@ -38,10 +38,10 @@ impl Skew {
 
 #[cfg(test)]
 mod tests {
-    use elephant_rule::finding::{Finding, TroubleKind};
+    use elephant_base::severity::Severity;
     use elephant_model::model::counters::Counter;
     use elephant_model::model::table::TaskKind;
-    use elephant_base::severity::Severity;
+    use elephant_rule::finding::{Finding, TroubleKind};
 
     /// This many tasks that read 150 MiB each, give or take 15 %, and take a second per MiB, one of which reads `times`
     /// as much.
@@ -54,7 +54,9 @@ mod tests {
             }
         }
         let rule = if kind == TaskKind::Map { "mapper-skew" } else { "reducer-skew" };
-        elephant_sample::evaluate(&elephant_sample::job(vec![group], &[]), rule, dr_elephant).findings.remove(0)
+        elephant_sample::evaluate(&elephant_sample::job(vec![group], &[]), rule, dr_elephant)
+            .findings
+            .remove(0)
     }
 
     #[test]

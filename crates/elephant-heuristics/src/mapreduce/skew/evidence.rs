@@ -1,10 +1,10 @@
 //! What a finding rests on.
 
 use super::{Side, Values};
-use elephant_rule::finding::Measure;
 use crate::mapreduce::{to_bytes, to_millis};
 use crate::split::TwoGroups;
 use elephant_base::units::Bytes;
+use elephant_rule::finding::Measure;
 
 /// The numbers of both quantities, bytes and times.
 pub(super) fn evidence(

@@ -2,12 +2,12 @@
 
 use super::advice::key_advice;
 use super::{Job, Skew, Skewness};
-use elephant_rule::finding::{Advice, Measure};
 use crate::mapreduce::Role;
-use elephant_model::model::counters::Counter;
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::three_digits;
+use elephant_model::model::counters::Counter;
+use elephant_rule::finding::{Advice, Measure};
 
 /// Mean records of the tasks that run long, and of the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,8 +73,8 @@ impl Skewness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::{Finding, TroubleKind};
     use elephant_model::model::table::TaskKind;
+    use elephant_rule::finding::{Finding, TroubleKind};
 
     /// Nineteen tasks of 30 s, and one of 25 min that reads this many times the records, in as many bytes.
     fn found(kind: TaskKind, times: i64) -> Finding {
@@ -92,7 +92,8 @@ mod tests {
             }
         }
         let rule = if kind == TaskKind::Map { "mapper-skew" } else { "reducer-skew" };
-        let findings = elephant_sample::evaluate(&elephant_sample::job(vec![group], &[]), rule, false).findings;
+        let findings =
+            elephant_sample::evaluate(&elephant_sample::job(vec![group], &[]), rule, false).findings;
         findings.into_iter().next().unwrap()
     }
 

@@ -1,11 +1,11 @@
 //! Map tasks that are long because they read their input from other nodes.
 
 use super::Job;
-use elephant_rule::finding::Advice;
 use crate::mapreduce::to_millis;
-use elephant_model::model::table::Locality;
 use elephant_base::stats::descriptive::median_in_place;
 use elephant_base::units::three_digits;
+use elephant_model::model::table::Locality;
+use elephant_rule::finding::Advice;
 
 /// With fewer tasks of a kind, their median says little.
 const LEAST: usize = 5;
@@ -64,8 +64,8 @@ impl Remote {
 
 #[cfg(test)]
 mod tests {
-    use elephant_rule::finding::Finding;
     use elephant_model::model::table::{Locality, TaskKind};
+    use elephant_rule::finding::Finding;
 
     /// Twelve map tasks of a minute, and twenty of five minutes on other nodes, of which the first `local` are local.
     fn found(local: usize) -> Finding {
@@ -77,7 +77,8 @@ mod tests {
         }
         let last = Some(elephant_base::units::Timestamp::from_millis(590_000));
         maps.attempts.set_time(31, elephant_model::model::table::TimePoint::Finish, last);
-        let findings = elephant_sample::evaluate(&elephant_sample::job(vec![maps], &[]), "mapper-skew", false).findings;
+        let findings =
+            elephant_sample::evaluate(&elephant_sample::job(vec![maps], &[]), "mapper-skew", false).findings;
         findings.into_iter().next().unwrap()
     }
 

@@ -4,10 +4,10 @@ use super::limits::Limit;
 use super::{Role, Side, Skew};
 use crate::mapreduce::{MissingCounters, counter, input_bytes};
 use crate::split::TwoGroups;
-use elephant_model::model::Application;
-use elephant_model::model::counters::Counter;
 use elephant_base::severity::Severity;
 use elephant_base::units::three_digits;
+use elephant_model::model::Application;
+use elephant_model::model::counters::Counter;
 
 /// What the limit is on, for readers.
 const UNEVEN: &str = "uneven data";
@@ -56,10 +56,10 @@ fn most_data(app: &Application) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use elephant_rule::finding::Finding;
+    use elephant_base::severity::Severity;
     use elephant_model::model::counters::Counter;
     use elephant_model::model::table::TaskKind;
-    use elephant_base::severity::Severity;
+    use elephant_rule::finding::Finding;
 
     /// Four reduce tasks that read these bytes in the same time.
     fn found(bytes: [i64; 4], dr_elephant: bool) -> Finding {
@@ -67,7 +67,9 @@ mod tests {
         for (row, bytes) in bytes.into_iter().enumerate() {
             group.attempts.set_counter(row, Counter::ReduceShuffleBytes, Some(bytes));
         }
-        elephant_sample::evaluate(&elephant_sample::job(vec![group], &[]), "reducer-skew", dr_elephant).findings.remove(0)
+        elephant_sample::evaluate(&elephant_sample::job(vec![group], &[]), "reducer-skew", dr_elephant)
+            .findings
+            .remove(0)
     }
 
     #[test]

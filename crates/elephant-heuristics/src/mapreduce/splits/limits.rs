@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::super::{MissingCounters, change, change_towards, input_bytes};
-use elephant_rule::finding::SettingChange;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults, parse_binary_prefix};
 use elephant_model::model::table::TaskKind;
-use elephant_base::units::Bytes;
+use elephant_rule::finding::SettingChange;
 
 /// The settings that name the input format, the one that a job reads first.
 const INPUT_FORMATS: [&str; 2] = ["mapreduce.job.inputformat.class", "mapred.input.format.class"];
@@ -101,11 +101,7 @@ impl SplitLimits {
     }
 
     /// The change that makes splits of at least `size`, or of up to `size` if the format combines files.
-    pub(in crate::mapreduce) fn larger(
-        self,
-        app: &Application,
-        size: Bytes,
-    ) -> Option<SettingChange> {
+    pub(in crate::mapreduce) fn larger(self, app: &Application, size: Bytes) -> Option<SettingChange> {
         let (key, rises) = if self.combines {
             // Without a maximum, a split holds all blocks of a node.
             (ConfKey::SplitMaxSize, self.maximum.is_some_and(|now| now < size))
@@ -117,11 +113,7 @@ impl SplitLimits {
 
     /// The changes that make splits of at most `size`; none if the settings allow no larger ones. A larger minimum has to
     /// fall, because a maximum has no effect below it.
-    pub(in crate::mapreduce) fn smaller(
-        self,
-        app: &Application,
-        size: Bytes,
-    ) -> Vec<SettingChange> {
+    pub(in crate::mapreduce) fn smaller(self, app: &Application, size: Bytes) -> Vec<SettingChange> {
         if self.divides_otherwise {
             return Vec::new();
         }
@@ -241,7 +233,10 @@ mod tests {
     #[test]
     fn formats_without_splits_of_files_have_advice_of_their_own() {
         let of = |class| {
-            divided_otherwise(&elephant_sample::job(Vec::new(), &[("mapreduce.job.inputformat.class", class)]))
+            divided_otherwise(&elephant_sample::job(
+                Vec::new(),
+                &[("mapreduce.job.inputformat.class", class)],
+            ))
         };
         assert!(of("org.apache.hadoop.hbase.mapreduce.TableInputFormat").unwrap().contains("region"));
         assert!(of("org.apache.hadoop.mapreduce.lib.db.DataDrivenDBInputFormat").unwrap().contains("Sqoop"));
@@ -308,7 +303,8 @@ mod tests {
     #[test]
     fn a_large_minimum_proves_nothing_about_files() {
         let explains = |settings: &[(&str, &str)], mib: u64| {
-            SplitLimits::of(&elephant_sample::job(Vec::new(), settings)).minimum_explains(Bytes::from_mib(mib))
+            SplitLimits::of(&elephant_sample::job(Vec::new(), settings))
+                .minimum_explains(Bytes::from_mib(mib))
         };
         assert!(explains(&[BLOCK, (MIN, "2g")], 2048) && explains(&[(MIN, "2g")], 2300));
         assert!(!explains(&[BLOCK, (MIN, "2g")], 5000) && !explains(&[BLOCK, (MIN, "64m")], 100));

@@ -2,20 +2,20 @@
 
 use super::large_splits::LargeSplits;
 use super::{RunTime, Time};
-use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
 use crate::mapreduce::splits::at_once;
 use crate::mapreduce::{ReplayedJob, Role, change_towards};
 use crate::shared::time_of_tasks;
 use crate::wording::decisive;
-use elephant_model::model::conf::ConfKey;
-use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, job_type};
-use elephant_rule::params::quantity::{Duration, Quantity};
 use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, StartUp};
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::Millis;
+use elephant_model::model::conf::ConfKey;
+use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::{Application, job_type};
+use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
+use elephant_rule::params::quantity::{Duration, Quantity};
 
 /// The message if a replay shows what more tasks save.
 const FEW: &str = "{tasks_run} {mean} on average[ and {read}] while containers were free; \
@@ -284,8 +284,8 @@ impl Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::MasterAttempt;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::MasterAttempt;
 
     /// Two waves of maps of a minute on forty containers, then this many reduces that share the work of 75 minutes.
     fn job(reduces: i64) -> Application {
@@ -329,7 +329,8 @@ mod tests {
         assert!(of(12).0 >= Severity::Moderate, "{}", of(12).1);
         let with = |limits: &str| {
             let parameters = format!("few_run_time: {limits}");
-            let found = elephant_sample::evaluate_with(&job(12), "reducer-time", &parameters).findings.remove(0);
+            let found =
+                elephant_sample::evaluate_with(&job(12), "reducer-time", &parameters).findings.remove(0);
             (found.severity, found.message)
         };
         let (severity, message) = with("[0s, 10min, 10min, 10min]");

@@ -1,13 +1,13 @@
 //! Map tasks that are few because their splits are large, and how to get more of them.
 
 use super::mean_input;
-use elephant_rule::finding::Advice;
 use crate::mapreduce::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip};
 use crate::mapreduce::{MissingCounters, input_bytes};
+use elephant_base::units::{Bytes, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};
 use elephant_model::model::table::TaskGroup;
-use elephant_base::units::{Bytes, three_digits};
+use elephant_rule::finding::Advice;
 
 /// With at most this many blocks for each map task, a setting that makes splits larger than blocks is no reason for few of
 /// them.
@@ -122,12 +122,12 @@ const OTHER_FILES: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::TroubleKind;
+    use elephant_base::severity::Severity;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::MasterAttempt;
     use elephant_model::model::counters::Counter;
     use elephant_model::model::table::{TaskKind, TimePoint};
-    use elephant_base::severity::Severity;
-    use elephant_base::units::Timestamp;
+    use elephant_rule::finding::TroubleKind;
 
     const MIN: &str = "mapreduce.input.fileinputformat.split.minsize";
     const MAX: &str = "mapreduce.input.fileinputformat.split.maxsize";

@@ -1,16 +1,16 @@
 //! What fewer tasks would save: a replay of the job with as many as the advice asks for.
 
 use super::{RunTime, mean_input, number_after};
-use elephant_rule::finding::Measure;
 use crate::mapreduce::splits::at_once;
 use crate::mapreduce::{ReplayedJob, Role};
 use crate::shared::time_of_tasks;
-use elephant_model::model::Application;
-use elephant_model::model::conf::{ConfKey, defaults};
-use elephant_model::model::table::TaskGroup;
 use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, Plan, StartUp};
 use elephant_base::units::Millis;
+use elephant_model::model::Application;
+use elephant_model::model::conf::{ConfKey, defaults};
+use elephant_model::model::table::TaskGroup;
+use elephant_rule::finding::Measure;
 
 /// How much longer a map task takes that reads its input from another node, as a share of its run time.
 const REMOTE_COST: f64 = 0.1;
@@ -131,13 +131,13 @@ fn by_waves(group: &TaskGroup, wanted: u64, start_up: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::TroubleKind;
+    use elephant_base::severity::Severity;
+    use elephant_base::units::Timestamp;
     use elephant_model::model::MasterAttempt;
     use elephant_model::model::Status;
     use elephant_model::model::counters::Counter;
     use elephant_model::model::table::{TaskKind, TimePoint};
-    use elephant_base::severity::Severity;
-    use elephant_base::units::Timestamp;
+    use elephant_rule::finding::TroubleKind;
 
     /// This many maps of `millis` that read `kib` each, on ten containers, with a second between two of them; then a reduce
     /// task of this many minutes.

@@ -1,11 +1,11 @@
 //! Advice on input of many small files.
 
-use elephant_rule::finding::Advice;
 use crate::mapreduce::splits::SplitLimits;
 use crate::mapreduce::{change, change_towards, may_be};
+use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, job_type};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::Advice;
 
 /// The input format of Hive that reads several files in one map task.
 const HIVE_COMBINES: &str = "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat";

@@ -3,14 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use super::{Issue, Settings, setting};
-use elephant_rule::finding::{Advice, Phrase};
 use crate::spark::change;
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage};
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{Advice, Phrase};
 
 const KRYO: &str = "org.apache.spark.serializer.KryoSerializer";
 

@@ -1,21 +1,21 @@
 //! Sizes of executors and driver.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
-use elephant_rule::finding::{Advice, Phrase, SettingChange};
 use crate::spark::support::beyond_heap::Overhead;
 use crate::spark::support::memory::{
     Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
 };
 use crate::spark::{change, change_to};
 use crate::wording::plural;
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::spark::Spark;
+use elephant_rule::finding::{Advice, Phrase, SettingChange};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Size};
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
 
 /// Up to this size, garbage collection works well and pointers are short.
 const GOOD_HEAP: Bytes = Bytes::from_mib(16 * 1024);

@@ -2,20 +2,20 @@
 
 use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};
-use elephant_rule::finding::{Measure, Phrase, Word};
 use crate::spark::percent;
 use crate::spark::support::losses::lost_executors;
 use crate::spark::support::memory::is_local;
 use crate::spark::support::memory::{
     ExecutorSize, RESERVED, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
 };
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, Spark};
-use elephant_base::severity::Severity;
-use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_rule::finding::{Measure, Phrase, Word};
 
 /// The measurements that can pass a limit, in messages.
 const GC: &str = "{share} of task time is spent in garbage collection ({limit})";

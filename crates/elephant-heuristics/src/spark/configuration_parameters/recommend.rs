@@ -4,7 +4,6 @@ use super::changes::{Change, Reason};
 use super::facts::Facts;
 use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
-use elephant_rule::finding::Measure;
 use crate::spark::support::adaptive::smaller_advisory;
 use crate::spark::support::collections::Collections;
 use crate::spark::support::memory::heap_key;
@@ -13,10 +12,11 @@ use crate::spark::support::memory::{
 };
 use crate::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::spark::support::stage_figures::FlowKind;
-use elephant_model::model::conf::ConfKey;
-use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_model::model::conf::ConfKey;
+use elephant_model::model::conf::defaults::MEMORY_FRACTION;
+use elephant_rule::finding::Measure;
 
 /// The additional memory overhead after a container was killed.
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);

@@ -4,10 +4,10 @@
 use super::{Limits, Method};
 use crate::spark::support::memory::run_time;
 use crate::spark::support::stage_figures::{Figures, Flow};
-use elephant_model::model::Application;
-use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
+use elephant_model::model::Application;
+use elephant_model::model::spark::{Spark, Stage, StageStatus};
 
 /// The maximum task time that the start of a JVM explains.
 const START_UP: Millis = Millis::from_secs(30);

@@ -7,9 +7,6 @@ use super::facts::Facts;
 use super::recommend::tasks_for;
 use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, Method, count};
-use elephant_rule::finding::{
-    Advice, Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, and_more, multiple, percent,
-};
 use crate::spark::change_to;
 use crate::spark::skew::{self, Skewed};
 use crate::spark::support::memory::is_local;
@@ -17,9 +14,12 @@ use crate::spark::support::partitions::{self, Source};
 use crate::spark::support::spill_sizing::AgainstSpill;
 use crate::spark::support::stage_figures::{Flow, FlowKind};
 use crate::spark::support::stage_text::{first_line, label};
-use elephant_model::model::conf::ConfKey;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, three_digits};
+use elephant_model::model::conf::ConfKey;
+use elephant_rule::finding::{
+    Advice, Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, and_more, multiple, percent,
+};
 
 /// How many stages get their own finding.
 const REPORTED: usize = 3;

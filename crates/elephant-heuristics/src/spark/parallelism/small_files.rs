@@ -1,19 +1,19 @@
 //! Stages that write many small files, one for each task.
 
 use super::Parallelism;
-use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind};
 use crate::spark::support::partitions::{Source, StageTasks};
 use crate::spark::support::slots::Slots;
 use crate::spark::support::stage_text::label;
 use crate::spark::{change, runs_sql};
 use crate::wording::{grouped, other_stages};
+use elephant_base::severity::Severity;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
-use elephant_base::severity::Severity;
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind};
 
 /// The data of a task that writes files of a good size: a block of HDFS, and what a task of a shuffle handles well.
 const GOOD: f64 = 128.0 * 1024.0 * 1024.0;
@@ -118,9 +118,9 @@ fn advice(app: &Application, spark: &Spark, written: &Written<'_>) -> Advice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::Finding;
-    use elephant_model::model::table::Outcome;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::table::Outcome;
+    use elephant_rule::finding::Finding;
 
     /// The findings on a stage of tasks that write files of this size, on 8 cores.
     fn found(tasks: usize, bytes: i64, settings: &[(&str, &str)]) -> Vec<Finding> {

@@ -1,15 +1,15 @@
 //! The time that stages lost because of their number of tasks.
 
 use super::Parallelism;
-use elephant_rule::finding::TroubleKind;
 use crate::spark::support::partitions::{Source, StageTasks, TIMES_SMALL};
 use crate::spark::support::slots::Slots;
+use elephant_base::stats::descriptive::{mean, median};
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
-use elephant_base::stats::descriptive::{mean, median};
-use elephant_base::units::Millis;
+use elephant_rule::finding::TroubleKind;
 
 /// A stage that loses less is not judged.
 const LEAST_LOSS: Millis = Millis::new(100);

@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 
 use super::{Loss, Parallelism};
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind};
 use crate::spark::support::partitions::StageTasks;
 use crate::spark::support::slots::Slots;
 use crate::spark::support::stage_text::label;
 use crate::wording::other_stages;
+use elephant_base::stats::descriptive::median;
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
-use elephant_base::stats::descriptive::median;
-use elephant_base::units::Millis;
+use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind};
 
 /// With so many tasks for each slot, the first task of each executor, which also loads classes, does not count.
 const ROUNDS: f64 = 3.0;
@@ -91,10 +91,10 @@ pub(super) fn judgement(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::Finding;
-    use elephant_model::model::table::Outcome;
     use elephant_base::severity::Severity;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::table::Outcome;
+    use elephant_rule::finding::Finding;
 
     /// The findings on a stage of tasks of 8 s, of which reading takes this many milliseconds, on 8 cores.
     fn found(tasks: usize, read: i64) -> Vec<Finding> {

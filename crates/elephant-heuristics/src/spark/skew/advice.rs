@@ -1,11 +1,11 @@
 //! Advice against uneven data: smaller splits, adaptive joins, or other keys.
 
-use elephant_rule::finding::{Advice, SettingChange};
 use crate::spark::{change, change_to, runs_sql};
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Spark, SqlExecution, Stage};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{Advice, SettingChange};
 
 /// The first version whose adaptive execution splits skewed partitions.
 const SPLITS_JOINS: (u32, u32) = (3, 0);

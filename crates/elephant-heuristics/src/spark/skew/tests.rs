@@ -1,8 +1,8 @@
 use super::*;
+use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Job, PlanNode, SqlExecution};
 use elephant_model::model::table::{Outcome, TaskGroup};
-use elephant_base::units::Timestamp;
 
 const ID: &str = RULE.id;
 

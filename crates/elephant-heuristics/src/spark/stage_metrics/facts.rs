@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::Share;
 use crate::spark::support::cancelled::stage_was_cancelled;
 use crate::spark::support::failures::Ends;
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{EndReason, TaskGroup};
-use elephant_base::units::Millis;
 
 /// How many characters of a stage's name are shown.
 const NAME_LENGTH: usize = 40;

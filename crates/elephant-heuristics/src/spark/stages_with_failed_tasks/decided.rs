@@ -2,9 +2,9 @@
 
 use super::failures::{Failures, Kind};
 use super::{Counted, Failing};
-use elephant_rule::finding::Phrase;
 use crate::spark::percent;
 use elephant_base::severity::Severity;
+use elephant_rule::finding::Phrase;
 
 /// The limit of a stage that failed by its tasks.
 const FAILED_STAGE: &str = "critical for a failed stage";

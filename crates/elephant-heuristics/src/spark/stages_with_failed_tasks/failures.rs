@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::losses::{exclusions, shown};
-use elephant_rule::finding::{Measure, Phrase};
 use crate::spark::percent;
 use crate::spark::support::failed_places::FailedPlaces;
 use crate::spark::support::stage_text::{cause, first_line};
+use elephant_base::severity::Severity;
+use elephant_base::units::three_digits;
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
-use elephant_base::severity::Severity;
-use elephant_base::units::three_digits;
+use elephant_rule::finding::{Measure, Phrase};
 
 // How often failed tasks failed, if not once each.
 const OF_ONE_TASK: &str = " {times}";

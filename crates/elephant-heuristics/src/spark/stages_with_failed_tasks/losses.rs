@@ -4,16 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Counted, Failing, REPORTED};
-use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject};
 use crate::spark::percent;
-use crate::spark::support::losses::{
-    Loss, describe_all, lost_executors, mostly_on, only_host, worst_host,
-};
+use crate::spark::support::losses::{Loss, describe_all, lost_executors, mostly_on, only_host, worst_host};
 use crate::spark::support::remedies::{against_losses, blames_code};
 use crate::wording::{limit, plural};
+use elephant_base::severity::Severity;
 use elephant_model::model::spark::Spark;
 use elephant_model::model::{Application, Status};
-use elephant_base::severity::Severity;
+use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject};
 
 /// The message.
 const LOSSES: &str =
@@ -96,7 +94,8 @@ fn most_frequent(lost: &[Loss<'_>]) -> Option<Failure> {
         let failure = &loss.cause.failure;
         kinds.entry(failure.kind).or_insert((0, failure)).0 += 1;
     }
-    let order = |kind: &elephant_model::diagnosis::FailureKind, count: u64| (count, kind.standing(), Reverse(*kind));
+    let order =
+        |kind: &elephant_model::diagnosis::FailureKind, count: u64| (count, kind.standing(), Reverse(*kind));
     kinds
         .iter()
         .max_by_key(|(kind, (count, _))| order(kind, *count))

@@ -6,11 +6,11 @@
 
 use super::memory::{Setting, in_force, shuffle_partitions};
 use super::stage_figures::{Figures, FlowKind};
-use elephant_rule::finding::SettingChange;
 use crate::spark::change;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::SettingChange;
 
 /// Merged partitions are at least this share of the advisory size on average: two neighbours together exceed it.
 const LEAST: f64 = 0.5;
@@ -68,11 +68,7 @@ pub(in crate::spark) fn more_partitions(
 
 /// The advisory size with which partitions that read `read` bytes together stay `wanted`; `None` if it is that small already,
 /// or if partitions are not merged.
-pub(crate) fn smaller_advisory(
-    app: &Application,
-    read: Option<Bytes>,
-    wanted: u64,
-) -> Option<Bytes> {
+pub(crate) fn smaller_advisory(app: &Application, read: Option<Bytes>, wanted: u64) -> Option<Bytes> {
     let now = advisory(app)?;
     let size = Bytes::from_mib((read?.get() / wanted.max(1)) / Bytes::PER_MIB);
     (size.get() > 0 && size < now).then_some(size)

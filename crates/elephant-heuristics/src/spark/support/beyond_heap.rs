@@ -2,20 +2,16 @@
 
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
 use super::memory::{heap, heap_key, is_local};
-use elephant_rule::finding::{Advice, SettingChange};
 use crate::spark::{change, change_to, spark};
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{Advice, SettingChange};
 
 /// A line that keeps enough memory for all processes, if the heap shrinks to `new_heap` and the overhead
 /// with it.
-pub(crate) fn overhead_to_keep(
-    app: &Application,
-    spark: &Spark,
-    new_heap: Bytes,
-) -> Option<Advice> {
+pub(crate) fn overhead_to_keep(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<Advice> {
     if !counts(app, spark) {
         return None;
     }

@@ -7,12 +7,12 @@
 
 use super::memory::{ExecutorSize, Setting, in_force, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
-use elephant_rule::finding::Advice;
 use crate::spark::spark;
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
-use elephant_base::units::{Bytes, Millis};
+use elephant_rule::finding::Advice;
 
 /// With a lower peak than this share of its size, a heap was not full, and a larger one changes little.
 const FULL: f64 = 0.5;
@@ -131,12 +131,7 @@ impl Collections {
     }
 
     /// The advice against collections, with the size that is wanted.
-    pub(crate) fn advice(
-        &self,
-        app: &Application,
-        spark: &Spark,
-        cutoffs: Option<[f64; 4]>,
-    ) -> Vec<Advice> {
+    pub(crate) fn advice(&self, app: &Application, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Advice> {
         if let Some(peak) = self.not_full() {
             return vec![
                 format!(

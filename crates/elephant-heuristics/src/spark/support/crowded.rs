@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use super::memory;
 use super::slots::Slots;
 use super::stage_text::label;
-use elephant_rule::finding::{Advice, Phrase};
 use crate::spark::{change_to, spark};
 use crate::wording::other_stages;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Executor, Spark, Stage, StageStatus};
 use elephant_model::model::table::{Locality, TaskGroup};
 use elephant_model::model::{Application, Symbol};
-use elephant_base::units::{Millis, Timestamp};
+use elephant_rule::finding::{Advice, Phrase};
 
 use super::partitions::StageTasks;
 

@@ -1,11 +1,11 @@
 //! The time in which executors were held and no job ran: the driver worked alone, or waited for its user.
 
 use super::by_design::Waits;
-use elephant_rule::finding::{Advice, Measure, Phrase};
 use crate::spark::{percent, spark};
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Job, Spark};
-use elephant_base::units::{Millis, Timestamp};
+use elephant_rule::finding::{Advice, Measure, Phrase};
 
 /// A smaller share of the run is not reported: every application needs some time to start and to end.
 const MUCH: f64 = 0.2;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::failures::{self, Ends};
 use super::remedies::{blames_code, look_at};
-use elephant_rule::finding::{Advice, Failure};
 use crate::root_cause::Places;
 use crate::wording::plural;
 use elephant_model::model::spark::{Job, JobResult, Spark, Stage, StageStatus};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
 use elephant_model::model::{Application, Symbol};
+use elephant_rule::finding::{Advice, Failure};
 
 /// The attempts of some tasks by node and by executor.
 #[derive(Debug, Default)]
@@ -83,12 +83,7 @@ pub(crate) fn stages_of<'a>(spark: &'a Spark, job: &Job) -> impl Iterator<Item =
 }
 
 /// The place of all failures of a job that succeeded, if otherwise only the code could be blamed.
-pub(crate) fn of_job(
-    app: &Application,
-    spark: &Spark,
-    job: &Job,
-    ends: &Ends,
-) -> Option<String> {
+pub(crate) fn of_job(app: &Application, spark: &Spark, job: &Job, ends: &Ends) -> Option<String> {
     if job.result != Some(JobResult::Succeeded) {
         return None;
     }
@@ -96,12 +91,7 @@ pub(crate) fn of_job(
 }
 
 /// The same for a stage that completed.
-pub(crate) fn of_stage(
-    app: &Application,
-    spark: &Spark,
-    stage: &Stage,
-    ends: &Ends,
-) -> Option<String> {
+pub(crate) fn of_stage(app: &Application, spark: &Spark, stage: &Stage, ends: &Ends) -> Option<String> {
     if stage.status != StageStatus::Complete {
         return None;
     }

@@ -4,9 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use super::cancelled::failed_by_itself;
+use elephant_base::units::Timestamp;
 use elephant_model::diagnosis::is_cancelled;
 use elephant_model::model::spark::{Spark, SqlExecution};
-use elephant_base::units::Timestamp;
 
 /// The failed queries without a failed job.
 pub(crate) struct FailedQueries<'a> {

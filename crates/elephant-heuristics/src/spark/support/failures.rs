@@ -1,8 +1,8 @@
 //! Failed attempts: their number, causes and remedies.
 
-use elephant_rule::finding::Phrase;
 use crate::spark::percent;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
+use elephant_rule::finding::Phrase;
 
 /// The attempts of some tasks by outcome. Killed attempts are neither failures nor completed work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

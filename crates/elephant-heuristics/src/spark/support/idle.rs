@@ -5,14 +5,14 @@ use super::driver_alone::DriverAlone;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
 use super::pinned::{WORTH, unpin};
-use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
 use crate::spark::{change, change_to, spark};
 use elephant_analysis::metrics::share_idle_beyond;
+use elephant_analysis::replay::spark::{Change, Recorded, Slots, task_cpus};
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 use elephant_model::model::{Application, Status};
-use elephant_analysis::replay::spark::{Change, Recorded, Slots, task_cpus};
-use elephant_base::units::{Bytes, Millis};
+use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
 
 /// An idle timeout up to this is short: executors that come and go cost time to start.
 const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);

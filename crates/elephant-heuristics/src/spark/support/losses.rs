@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use super::memory::executor_life;
 use super::stage_text::first_line;
-use elephant_model::diagnosis::{FailureKind, is_cancelled};
-use elephant_rule::finding::{Failure, Phrase, Word};
 use crate::root_cause::told;
+use elephant_base::units::{Millis, Timestamp};
+use elephant_model::diagnosis::{FailureKind, is_cancelled};
 use elephant_model::model::spark::{ClusterManager, Executor, Job, JobResult, Spark};
 use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 use elephant_model::model::{Application, Symbol};
-use elephant_base::units::{Millis, Timestamp};
+use elephant_rule::finding::{Failure, Phrase, Word};
 
 /// One lost executor.
 const LOST: &str = "executor {id}[ on {host}] was lost[ {life} after it was added]: {reason}";
@@ -102,7 +102,9 @@ impl Cause {
             return if message.is_empty() { NO_REASON.to_owned() } else { message.to_owned() };
         };
         // The rest of the message is only the container, its host and the same code.
-        if *kind != FailureKind::ExecutorLost && exit_code.and_then(elephant_model::diagnosis::exit_code).is_some() {
+        if *kind != FailureKind::ExecutorLost
+            && exit_code.and_then(elephant_model::diagnosis::exit_code).is_some()
+        {
             return code;
         }
         let number = exit_code.map(|code| code.to_string()).unwrap_or_default();
@@ -269,11 +271,7 @@ pub(crate) fn worst_host<'a>(
 }
 
 /// The host of all of several lost executors, if no more than half of the executors ran there.
-pub(crate) fn only_host<'a>(
-    app: &'a Application,
-    spark: &Spark,
-    losses: &[Loss<'_>],
-) -> Option<&'a str> {
+pub(crate) fn only_host<'a>(app: &'a Application, spark: &Spark, losses: &[Loss<'_>]) -> Option<&'a str> {
     let (host, _) = worst_host(app, spark, losses).filter(|(_, count)| *count == losses.len() as u64)?;
     let of_host = |executor: &&Executor| executor.host.and_then(|host| app.strings.get(host)) == Some(host);
     let there = spark.executors.iter().filter(of_host).count();
@@ -400,7 +398,9 @@ mod tests {
         };
         let ids =
             |spark: &Spark| lost_executors(spark).map(|loss| loss.executor.id.clone()).collect::<Vec<_>>();
-        elephant_sample::spark(&mut app).jobs.push(job(0, "Job 0 cancelled because SparkContext was shut down"));
+        elephant_sample::spark(&mut app)
+            .jobs
+            .push(job(0, "Job 0 cancelled because SparkContext was shut down"));
         assert_eq!(ids(elephant_sample::spark(&mut app)), ["1", "3"], "memory is a cause of its own");
         // A job that failed may have failed because of the loss.
         elephant_sample::spark(&mut app).jobs.push(job(1, "Job aborted due to stage failure"));

@@ -4,15 +4,15 @@ use super::cancelled::{failed_by_itself, was_cancelled};
 use super::failed_places;
 use super::failures::Ends;
 use super::stage_text::cause;
-use elephant_rule::finding::Advice;
 use crate::spark::percent;
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Job, Spark, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{Outcome, TaskGroup};
+use elephant_rule::finding::Advice;
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Ratio;
-use elephant_base::severity::Severity;
-use elephant_base::units::Millis;
 
 /// Attempts of some tasks, and their time from launch to end.
 #[derive(Debug, Clone, Copy, Default)]
@@ -98,20 +98,14 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
 const MAX_SEARCHED: usize = 100;
 
 /// The reason of the first failed job that has one. Jobs that were cancelled come last.
-pub(crate) fn reason_of_job<'a>(
-    app: &'a Application,
-    spark: &'a Spark,
-) -> Option<(u32, String)> {
+pub(crate) fn reason_of_job<'a>(app: &'a Application, spark: &'a Spark) -> Option<(u32, String)> {
     let failed = spark.jobs.iter().filter(|job| failed_by_itself(job));
     let cancelled = spark.jobs.iter().filter(|job| was_cancelled(job));
     reason_of_one(app, spark, failed.take(MAX_SEARCHED).chain(cancelled.take(MAX_SEARCHED)))
 }
 
 /// The reason of the last job that failed, which made the application fail.
-pub(crate) fn reason_of_last_job<'a>(
-    app: &'a Application,
-    spark: &'a Spark,
-) -> Option<(u32, String)> {
+pub(crate) fn reason_of_last_job<'a>(app: &'a Application, spark: &'a Spark) -> Option<(u32, String)> {
     let failed = spark.jobs.iter().filter(|job| failed_by_itself(job));
     reason_of_one(app, spark, failed.max_by_key(|job| (job.completed_at, job.id)).into_iter())
 }
@@ -131,10 +125,7 @@ fn reason_of_one<'a>(
 }
 
 /// The reason of the first failed stage that has one.
-pub(crate) fn reason_of_stage<'a>(
-    app: &'a Application,
-    spark: &'a Spark,
-) -> Option<(StageAttempt, String)> {
+pub(crate) fn reason_of_stage<'a>(app: &'a Application, spark: &'a Spark) -> Option<(StageAttempt, String)> {
     let mut failed = spark.stages.iter().filter(|stage| stage.failure.is_some());
     failed.find_map(|stage| Some((stage.id, reason(app, std::iter::once(stage), stage.failure.as_deref())?)))
 }

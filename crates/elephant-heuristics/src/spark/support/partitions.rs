@@ -6,16 +6,16 @@ use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
 use super::stage_text::label;
-use elephant_rule::finding::Advice;
 use crate::spark::{change, runs_sql};
 use crate::wording::{grouped, plural};
+use elephant_base::stats::descriptive::{mean, median, quantile};
+use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::table::{TaskGroup, TimePoint};
-use elephant_base::stats::descriptive::{mean, median, quantile};
-use elephant_base::units::{Bytes, Millis};
+use elephant_rule::finding::Advice;
 
 /// Tasks are worth splitting if their parts run for this multiple of a small task's time.
 pub(in crate::spark) const TIMES_SMALL: f64 = 3.0;
@@ -49,12 +49,7 @@ impl Source {
         Self::Code,
     ];
 
-    pub(in crate::spark) fn of(
-        app: &Application,
-        spark: &Spark,
-        stage: &Stage,
-        group: &TaskGroup,
-    ) -> Self {
+    pub(in crate::spark) fn of(app: &Application, spark: &Spark, stage: &Stage, group: &TaskGroup) -> Self {
         let figures = Figures::of(app, stage, group);
         let is_sql = runs_sql(spark, stage);
         let reads_input = figures.flow(FlowKind::Input).is_some_and(|flow| flow.total > Bytes::default());
@@ -166,13 +161,7 @@ impl Aim {
     }
 
     /// The number of tasks for a stage whose tasks work for `work` milliseconds in total, with this many task slots.
-    pub(in crate::spark) fn splits(
-        self,
-        slots: f64,
-        work: f64,
-        source: Source,
-        group: &TaskGroup,
-    ) -> f64 {
+    pub(in crate::spark) fn splits(self, slots: f64, work: f64, source: Source, group: &TaskGroup) -> f64 {
         let for_each = (work / slots / (TIMES_SMALL * self.small_task_time)).floor();
         let wanted = slots * for_each.clamp(1.0, self.tasks_per_slot.max(1.0));
         wanted.ceil().min(source.most_tasks(group)).max(1.0)
@@ -180,12 +169,7 @@ impl Aim {
 
     /// The same for a stage of an application; `None` if the stage has as many tasks already.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-    pub(in crate::spark) fn more_than(
-        self,
-        app: &Application,
-        spark: &Spark,
-        stage: &Stage,
-    ) -> Option<u64> {
+    pub(in crate::spark) fn more_than(self, app: &Application, spark: &Spark, stage: &Stage) -> Option<u64> {
         let group = app.groups.get(stage.group.filter(|_| !stage.is_barrier)?)?;
         let tasks = StageTasks::of(group)?;
         let slots = Slots::of(app, spark).within(tasks.from, tasks.to)?.round().max(1.0);
@@ -317,11 +301,11 @@ fn of_files(few: bool, is_sql: bool, tasks: u64, wanted: u64) -> Advice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::TroubleKind;
-    use elephant_model::model::spark::{Job, SqlExecution};
-    use elephant_model::model::table::Outcome;
     use elephant_base::severity::Severity;
     use elephant_base::units::Timestamp;
+    use elephant_model::model::spark::{Job, SqlExecution};
+    use elephant_model::model::table::Outcome;
+    use elephant_rule::finding::TroubleKind;
 
     /// A stage of this many tasks that take 190 s on 16 cores and read a shuffle, or input, of this many MiB each.
     fn stage(tasks: usize, read: (Counter, i64), settings: &[(&str, &str)], sql: bool) -> Application {

@@ -4,13 +4,13 @@
 //! if shuffles are tracked because there is no shuffle service, for those with shuffle files of earlier jobs. An executor
 //! with both waits for the longer one.
 
-use elephant_rule::finding::Advice;
 use crate::spark::change;
 use elephant_analysis::metrics::share_idle_beyond;
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Executor, Spark};
-use elephant_base::units::Millis;
+use elephant_rule::finding::Advice;
 
 /// Timeouts to choose from, the longest first: the longer one is, the fewer data have to be computed again.
 const TIMEOUTS: [Millis; 4] =
@@ -102,10 +102,10 @@ fn fitting(app: &Application, force: Option<Millis>, idle_timeout: Millis) -> Op
 #[cfg(test)]
 mod tests {
     use crate::spark::support::idle::release_idle;
+    use elephant_base::units::{Bytes, Timestamp};
     use elephant_model::model::Application;
     use elephant_model::model::spark::PersistedRdd;
     use elephant_model::model::table::Outcome;
-    use elephant_base::units::{Bytes, Timestamp};
 
     /// An executor that works for a minute and is then idle for 20 minutes, under dynamic allocation.
     fn app(settings: &[(&str, &str)]) -> Application {

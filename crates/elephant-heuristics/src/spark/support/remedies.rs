@@ -6,14 +6,14 @@ use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };
-use elephant_model::diagnosis::FailureKind;
-use elephant_rule::finding::Advice;
 use crate::spark::{change, percent};
 use crate::wording::plural;
+use elephant_base::units::{Bytes, Millis};
+use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};
-use elephant_base::units::{Bytes, Millis};
+use elephant_rule::finding::Advice;
 
 /// The maximum number of advice lines.
 const MOST: usize = 4;
@@ -72,11 +72,7 @@ pub(crate) fn against_kinds(
 }
 
 /// Remedies for the causes of lost executors.
-pub(crate) fn against_losses(
-    app: &Application,
-    spark: &Spark,
-    losses: &[Loss<'_>],
-) -> Vec<Advice> {
+pub(crate) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss<'_>]) -> Vec<Advice> {
     let mut causes: Vec<&Cause> = losses.iter().map(|loss| &loss.cause).collect();
     causes.sort_by_key(|cause| cause.failure.kind);
     let is_unclear = |cause: &&Cause| may_be_the_node(cause.failure.kind);

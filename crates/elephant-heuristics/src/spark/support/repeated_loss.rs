@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::losses::lost_executors;
-use elephant_rule::finding::{Advice, Phrase};
 use elephant_model::model::spark::Spark;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
 use elephant_model::model::{Application, Symbol};
+use elephant_rule::finding::{Advice, Phrase};
 
 /// If this many executors end with the same task, it is no accident.
 const SEVERAL: usize = 3;

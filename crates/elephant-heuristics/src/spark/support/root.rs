@@ -6,13 +6,13 @@ use super::cancelled::failed_by_itself;
 use super::failed_queries::FailedQueries;
 use super::losses::{Loss, describe, root_loss};
 use super::stage_text::cause;
-use elephant_model::diagnosis::{FailureKind, Standing, is_cancelled};
-use elephant_rule::finding::{Failure, Phrase};
 use crate::root_cause::{Collector, Roots, shortened, told};
+use elephant_base::units::Timestamp;
+use elephant_model::diagnosis::{FailureKind, Standing, is_cancelled};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Job, Spark, SqlExecution, Stage, StageStatus};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
-use elephant_base::units::Timestamp;
+use elephant_rule::finding::{Failure, Phrase};
 
 /// The maximum number of characters of a message that is shown.
 const MAX_SHOWN: usize = 160;
@@ -29,20 +29,12 @@ pub(crate) struct Root<'a> {
 
 impl<'a> Root<'a> {
     /// The root cause of a stage's failed attempts. In a failed stage, only the tasks that failed most often count.
-    pub(crate) fn of_stage(
-        app: &Application,
-        spark: &'a Spark,
-        stage: &Stage,
-    ) -> Option<Self> {
+    pub(crate) fn of_stage(app: &Application, spark: &'a Spark, stage: &Stage) -> Option<Self> {
         Self::of_stages(app, spark, &[stage])
     }
 
     /// The same for several stages.
-    pub(crate) fn of_stages(
-        app: &Application,
-        spark: &'a Spark,
-        stages: &[&Stage],
-    ) -> Option<Self> {
+    pub(crate) fn of_stages(app: &Application, spark: &'a Spark, stages: &[&Stage]) -> Option<Self> {
         let mut collector = Collector::new(app);
         let mut died = BTreeSet::new();
         for stage in stages {
@@ -58,11 +50,7 @@ impl<'a> Root<'a> {
     }
 
     /// The root cause of all failed attempts of the application.
-    pub(crate) fn of_attempts(
-        app: &Application,
-        spark: &'a Spark,
-        roots: Roots,
-    ) -> Option<Self> {
+    pub(crate) fn of_attempts(app: &Application, spark: &'a Spark, roots: Roots) -> Option<Self> {
         let died: BTreeSet<&str> =
             app.groups.iter().flat_map(|group| executors_that_died(app, group)).collect();
         Self::from(spark, roots, |id| died.contains(id), None)

@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 
 use super::memory;
+use elephant_base::units::Timestamp;
 use elephant_model::model::Application;
 use elephant_model::model::spark::Spark;
 use elephant_model::model::table::TimePoint;
-use elephant_base::units::Timestamp;
 
 /// The time of slots and of tasks over time.
 pub(in crate::spark) struct Slots<'a> {

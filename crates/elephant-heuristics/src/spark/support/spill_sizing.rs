@@ -4,13 +4,13 @@ use super::adaptive::smaller_advisory;
 use super::memory::{ExecutorSize, peak_heap, shuffle_partitions};
 use super::partitions::{self, Source};
 use super::stage_figures::{Figures, FlowKind, spilled};
-use elephant_rule::finding::Advice;
 use crate::spark::runs_sql;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_model::model::spark::{Spark, Stage};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::Advice;
 
 /// Partitions with less data than this do not get smaller: their records take the memory, not their number.
 const LEAST_DATA: Bytes = Bytes::from_mib(8);
@@ -87,11 +87,7 @@ impl AgainstSpill {
     }
 
     /// Settings against the spill of the stage that spilled most; `None` if no stage spilled.
-    pub(crate) fn of_worst(
-        app: &Application,
-        spark: &Spark,
-        cutoffs: Option<[f64; 4]>,
-    ) -> Option<Self> {
+    pub(crate) fn of_worst(app: &Application, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Option<Self> {
         let spilling = spark.stages.iter().filter_map(|stage| {
             let group = app.groups.get(stage.group?)?;
             spilled(group)
@@ -140,12 +136,7 @@ fn default_decides(app: &Application, spark: &Spark, stage: &Stage) -> bool {
 }
 
 /// Whether `spark.sql.shuffle.partitions` determines the stage's number of tasks.
-pub(crate) fn partitions_decide(
-    app: &Application,
-    spark: &Spark,
-    stage: &Stage,
-    figures: &Figures,
-) -> bool {
+pub(crate) fn partitions_decide(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures) -> bool {
     runs_sql(spark, stage) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app)
 }
 

@@ -2,14 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
+use elephant_base::stats::median;
+use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_model::diagnosis::classify;
-use elephant_rule::finding::Phrase;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::Stage;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
 use elephant_model::model::{Application, Symbol};
-use elephant_base::stats::median;
-use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_rule::finding::Phrase;
 
 /// An executor fills all its cores within this time, so tasks launched by then are its first.
 const FRESH: Millis = Millis::from_secs(1);

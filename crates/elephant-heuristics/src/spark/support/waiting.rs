@@ -2,12 +2,12 @@
 
 use super::memory::{self, Setting};
 use super::memory::{heap, heap_key};
-use elephant_rule::finding::Advice;
 use crate::spark::{change, spark};
+use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
-use elephant_base::units::Millis;
+use elephant_rule::finding::Advice;
 
 /// Which executors were missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

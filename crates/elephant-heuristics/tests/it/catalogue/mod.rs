@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
+use elephant_base::severity::Severity;
 use elephant_engine::engine::{Options, analyze};
-use elephant_rule::finding::{Finding, Measure, Provenance};
 use elephant_heuristics::Rule;
+use elephant_rule::finding::{Finding, Measure, Provenance};
 use elephant_rule::params::ParamValue;
 use elephant_rule::params::layers::Parameter;
 use elephant_ruleset::{PRESETS, RuleFile, RuleSet, settings};
-use elephant_base::severity::Severity;
 use serde::Deserialize;
 use serde_yaml::Mapping;
 use walkdir::WalkDir;
@@ -25,15 +25,13 @@ fn ids() -> impl Iterator<Item = &'static str> {
     elephant_heuristics::all().map(|rule| rule.id)
 }
 
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
 /// The ids of parameters that do not belong to a rule.
 fn settings_ids() -> impl Iterator<Item = &'static str> {
     settings::ALL.iter().map(|known| known.id)
 }
 
 fn settings_yaml(id: &str) -> String {
-    std::fs::read_to_string(Path::new(ROOT).join(format!("rules/{id}.yaml"))).unwrap()
+    std::fs::read_to_string(elephant_testing::root().join(format!("rules/{id}.yaml"))).unwrap()
 }
 
 /// The parameters that a document sets: its keys except `rule` and `enabled`.
@@ -119,7 +117,7 @@ fn every_rules_file_belongs_to_a_rule_or_a_preset() {
     let settings = settings_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
     let presets = PRESETS.iter().map(|(name, _)| format!("presets/{name}.yaml"));
     let expected: BTreeSet<String> = rules.chain(settings).chain(presets).collect();
-    let root = Path::new(ROOT).join("rules");
+    let root = elephant_testing::root().join("rules");
     let files =
         WalkDir::new(&root).into_iter().map(Result::unwrap).filter(|entry| entry.file_type().is_file());
     // Files for users to copy have no page; pages of failures are tested with their kinds.
@@ -210,13 +208,13 @@ fn rule_sets() -> Vec<RuleSet> {
 /// Every finding on the handwritten jobs and the histories in `testdata`, including severity none.
 static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
     let apps = history::applications();
-    let testdata = Path::new(ROOT).join("testdata");
+    let testdata = elephant_testing::root().join("testdata");
     let options = Options { min_severity: Severity::None, ..Options::default() };
     let mut findings = Vec::new();
     for rules in rule_sets() {
         findings.extend(apps.iter().flat_map(|app| rules.evaluate(app).findings));
         let spark = spark::applications();
-        findings.extend(spark.iter().flat_map(|app| elephant_testing::spark_log::judge(app, &rules).findings));
+        findings.extend(spark.iter().flat_map(|app| elephant_sample::judge::judge(app, &rules).findings));
         if testdata.exists() {
             let report = analyze(std::slice::from_ref(&testdata), &rules, options.clone());
             findings.extend(report.applications.into_iter().flat_map(|app| app.findings));
@@ -315,7 +313,7 @@ fn docs_list_every_rule() {
     const START: &str = "<!-- rules -->\n";
     const END: &str = "<!-- /rules -->";
     let table = table();
-    let path = Path::new(ROOT).join("docs/rules.md");
+    let path = elephant_testing::root().join("docs/rules.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(START).unwrap();
     let (shown, after) = rest.split_once(END).unwrap();

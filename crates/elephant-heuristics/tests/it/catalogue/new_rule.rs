@@ -1,29 +1,26 @@
-//! `cargo run --example new-rule` creates a rule that meets the requirements of the catalogue.
-
-#[path = "../../../../examples/new-rule/layout.rs"]
-mod layout;
+//! `cargo run -p new-rule` creates a rule that meets the requirements of the catalogue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use layout::NewRule;
+use new_rule::NewRule;
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-use super::{ROOT, documents, page, parameters};
+use super::{documents, page, parameters};
 
 /// A copy of the files that get a row or a case.
 fn sources() -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     let is_wanted = |path: &Path| {
-        let edited = ["heuristics/any/mod.rs", "heuristics/spark/mod.rs", "heuristics/mapreduce/mod.rs"];
+        let edited = ["src/any/mod.rs", "src/spark/mod.rs", "src/mapreduce/mod.rs"];
         let cases = ["it/fixtures/mapreduce.rs", "it/fixtures/spark_cases.rs"];
         edited.iter().chain(&cases).any(|end| path.ends_with(end))
     };
-    for folder in ["src/heuristics", "tests"] {
-        for entry in WalkDir::new(Path::new(ROOT).join(folder)).into_iter().map(Result::unwrap) {
+    for folder in ["crates/elephant-heuristics/src", "tests"] {
+        for entry in WalkDir::new(elephant_testing::root().join(folder)).into_iter().map(Result::unwrap) {
             if entry.file_type().is_file() && is_wanted(entry.path()) {
-                let target = copy.path().join(entry.path().strip_prefix(ROOT).unwrap());
+                let target = copy.path().join(entry.path().strip_prefix(elephant_testing::root()).unwrap());
                 fs::create_dir_all(target.parent().unwrap()).unwrap();
                 fs::copy(entry.path(), target).unwrap();
             }
@@ -41,7 +38,7 @@ fn a_new_rule_meets_the_requirements_of_the_catalogue() {
         // Ids of Spark rules get their prefix.
         let rule = NewRule::new(engine, id.trim_start_matches("spark-")).unwrap();
         let changes = rule.changes(copy.path()).unwrap();
-        layout::write(copy.path(), &changes).unwrap();
+        new_rule::write(copy.path(), &changes).unwrap();
         for change in &changes {
             assert!(!change.text.contains('@') && change.text.ends_with('\n'), "{:?}", change.path);
         }
@@ -53,7 +50,7 @@ fn a_new_rule_meets_the_requirements_of_the_catalogue() {
         assert!(page::RULE_HEADINGS.iter().all(|heading| !page::section(&text, heading).is_empty()));
         assert!(text.lines().all(|line| line.chars().count() <= 80) && !page::has_cutoff_list(&text));
 
-        let code = read(format!("src/heuristics/{engine}/{module}.rs"));
+        let code = read(format!("crates/elephant-heuristics/src/{engine}/{module}.rs"));
         let yaml = documents(&read(format!("rules/{engine}/{id}.yaml"))).remove(0);
         assert_eq!(yaml.get("rule").and_then(|rule| rule.as_str()), Some(id));
         for key in parameters(&yaml) {
@@ -65,7 +62,7 @@ fn a_new_rule_meets_the_requirements_of_the_catalogue() {
             assert!(page::names(evidence, key), "{key}");
         }
 
-        let list = read(format!("src/heuristics/{engine}/mod.rs"));
+        let list = read(format!("crates/elephant-heuristics/src/{engine}/mod.rs"));
         assert!(list.contains(&format!("\nmod {module};\n")), "{list}");
         assert!(list.contains(&format!("\n    {module}::RULE,\n];\n")), "{list}");
         let cases = changes.last().unwrap();
@@ -79,7 +76,7 @@ fn a_new_rule_meets_the_requirements_of_the_catalogue() {
 
 #[test]
 fn existing_ids_and_ids_not_in_kebab_case_are_rejected() {
-    let known = NewRule::new("any", "mapper-skew").unwrap().changes(Path::new(ROOT)).unwrap_err();
+    let known = NewRule::new("any", "mapper-skew").unwrap().changes(elephant_testing::root()).unwrap_err();
     assert!(known.starts_with("rules/mapreduce/mapper-skew.yaml already exists"), "{known}");
     for id in ["My-rule", "my_rule", "-rule", "my--rule", "", "rule-2", "../rule"] {
         assert!(NewRule::new("spark", id).unwrap_err().contains("not in kebab-case"), "{id}");

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Storage;
+use cloud::{Cloud, Provider};
 use elephant_base::limits::{LimitReached, Limits};
 use elephant_base::units::{Bytes, Millis};
-use cloud::{Cloud, Provider};
 use web::Web;
 
 /// How long a server may send nothing.

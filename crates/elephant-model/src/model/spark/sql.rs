@@ -5,7 +5,6 @@ use elephant_base::units::{Millis, Timestamp};
 
 /// One SQL execution (`SparkListenerSQLExecutionStart`, `…End`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct SqlExecution {
     /// Its id.
     pub id: u64,

@@ -145,9 +145,8 @@ impl Attempts {
     }
 
     /// The attempt's own numeric id ("Task ID" in Spark).
-    #[cfg(test)]
     #[must_use]
-    pub(crate) fn id(&self, row: usize) -> Option<u64> {
+    pub fn id(&self, row: usize) -> Option<u64> {
         self.label(Label::Id, row).and_then(|id| u64::try_from(id).ok())
     }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::cursor::{Cursor, DecodeError, Result, text};
 use super::plan::{MAX_DEPTH, Plan, Step};
-use elephant_model::model::Interner;
 use crate::MAX_EVENT_LEN;
 use crate::counter_names::{CounterNames, GroupIndex};
 use crate::counter_template::Number;
 use crate::event::{EventFields, EventKind, EventPayload};
 use crate::jhist::fields::{Slot, counters, mark_unreadable, set_flag, set_integer, set_text, splits};
+use elephant_model::model::Interner;
 
 /// An event's type and size; its values go into the fields and payload passed to [`decode_event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

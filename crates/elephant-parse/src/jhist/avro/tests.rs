@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::encode::Encoder;
 use super::*;
-use elephant_model::model::Interner;
-use elephant_model::model::counters::{Counter, CounterSet};
 use crate::counter_names::CounterNames;
 use crate::event::EventKind;
+use elephant_model::model::Interner;
+use elephant_model::model::counters::{Counter, CounterSet};
 
 const TASK_COUNTER: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 

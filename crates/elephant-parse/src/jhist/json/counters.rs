@@ -1,11 +1,11 @@
 //! Counters of a history in JSON.
 
 use super::{elements, members, plain};
-use elephant_model::model::Interner;
-use elephant_model::model::counters::CounterSet;
 use crate::counter_names::{CounterNames, GroupIndex};
 use crate::counter_template::Number;
 use crate::scan::{Cursor, Scan, Unexpected};
+use elephant_model::model::Interner;
+use elephant_model::model::counters::CounterSet;
 
 /// Reads a `JhCounters` record.
 pub(super) struct CounterReader<'p> {

@@ -1,12 +1,12 @@
 //! Final assembly: sorts and links what was collected.
 
 use super::{Builder, StageRecord};
-use elephant_model::model::Application;
-use elephant_model::model::spark::{Executor, Job};
-use elephant_model::model::table::TimePoint;
 use crate::spark::numbered::Numbered;
 use crate::spark::{executors, outcomes};
 use elephant_base::units::Timestamp;
+use elephant_model::model::Application;
+use elephant_model::model::spark::{Executor, Job};
+use elephant_model::model::table::TimePoint;
 
 /// A job that needs a stage.
 struct NeedingJob {

@@ -1,11 +1,11 @@
 //! Forgets impossible numbers of cores, and decides by the cores whether tasks without an end may still have run.
 
 use super::Builder;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Symbol;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Executor;
 use elephant_model::model::table::{Attempts, TimePoint};
-use elephant_base::units::{Millis, Timestamp};
 
 /// No machine has more cores.
 const MOST_CORES: u32 = 1024;

@@ -3,11 +3,11 @@
 use super::held::{self, MAP_ENTRY};
 use super::work::set_plan;
 use super::{Builder, Symbols, moment};
+use crate::spark::event::{ApplicationStart, Event};
+use elephant_base::units::Timestamp;
 use elephant_model::model::Symbol;
 use elephant_model::model::conf::Property;
 use elephant_model::model::spark::{Peaks, ResourceProfile, StageAttempt};
-use crate::spark::event::{ApplicationStart, Event};
-use elephant_base::units::Timestamp;
 
 impl Builder {
     /// Adds what an event says.

@@ -1,11 +1,11 @@
 //! Executors, their cached blocks, and excluded nodes.
 
 use super::{Builder, Symbols, held, moment};
-use elephant_model::model::Symbol;
-use elephant_model::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
 use crate::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
 use crate::spark::storage::{BlockMemory, RddBlock};
 use elephant_base::units::{Bytes, Timestamp};
+use elephant_model::model::Symbol;
+use elephant_model::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
 
 impl Builder {
     pub(super) fn executor_place(&mut self, id: Option<Symbol>) -> Option<usize> {

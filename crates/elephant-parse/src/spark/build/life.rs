@@ -2,9 +2,9 @@
 
 use super::possible::{AFTER_THE_END, TOLERANCE, apart, later};
 use super::{Builder, StageRecord};
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Stage};
-use elephant_base::units::{Millis, Timestamp};
 
 /// Where the driver sets the time of `SparkListenerApplicationStart` (since Spark 3.1).
 const START_TIME: &str = "spark.app.startTime";

@@ -4,11 +4,11 @@
 //! contradicts a time, that one is wrong.
 
 use super::{Builder, Outside, StageRecord};
+use crate::reading::latest_believed;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::StageStatus;
 use elephant_model::model::table::TimePoint;
-use crate::reading::latest_believed;
-use elephant_base::units::{Millis, Timestamp};
 
 /// Tolerance between times that the driver takes one after the other.
 pub(super) const TOLERANCE: Millis = Millis::from_secs(1);

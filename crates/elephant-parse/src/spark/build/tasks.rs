@@ -2,11 +2,11 @@
 
 use super::held::MAP_ENTRY;
 use super::{AttemptPlace, Builder, Seen, StageRecord, Symbols, moment, stage_attempt};
+use crate::spark::task::{TaskEnd, TaskInfo, TaskStart};
+use elephant_base::units::{Bytes, Timestamp};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::{Attempts, EndReason, MAX_COUNTER_VALUE, Outcome, TimePoint};
-use crate::spark::task::{TaskEnd, TaskInfo, TaskStart};
-use elephant_base::units::{Bytes, Timestamp};
 
 /// Execution memory of a task above this is not believed if it also exceeds the memory of its executor's block manager.
 const LARGE_HEAP: Bytes = Bytes::from_mib(1 << 20);

@@ -8,15 +8,15 @@ use rustc_hash::FxHashSet;
 use super::held::{self, MAP_ENTRY};
 use super::possible::{TOLERANCE, apart, is_within};
 use super::{Builder, StageRecord, Symbols, moment, stage_attempt};
-use elephant_model::model::spark::{
-    Job, JobResult, PlanMetric, PlanNode, SqlExecution, Stage, StageAttempt, StageStatus,
-};
-use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::spark::event::{JobStart, SqlStart, StageInfo};
 use crate::spark::plan::{Metric, Node, Plan};
 use crate::spark::sums::{Sums, Totals};
 use crate::spark::verify::LOG_STAGE_METRICS;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::spark::{
+    Job, JobResult, PlanMetric, PlanNode, SqlExecution, Stage, StageAttempt, StageStatus,
+};
+use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 
 /// Spark counts the tasks of a stage in 32 bits.
 const MAX_STAGE_TASKS: i64 = i32::MAX as i64;

@@ -1,10 +1,10 @@
 //! The application itself: version, start, end, configuration.
 
 use super::{ApplicationStart, Event, MAX_NAME_LEN, field, push};
-use elephant_model::model::spark::ResourceProfile;
 use crate::reading::{MAX_TEXT_LEN, truncate};
 use crate::scan::{Cursor, Scan};
 use elephant_base::units::Bytes;
+use elephant_model::model::spark::ResourceProfile;
 
 pub(super) fn log_start(cursor: &mut Cursor<'_>) -> Scan<Event> {
     let mut version = None;

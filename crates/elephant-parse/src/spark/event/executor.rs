@@ -1,12 +1,12 @@
 //! Executors: their start and end, memory and metrics.
 
 use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
-use elephant_model::model::spark::Peaks;
 use crate::scan::{Cursor, Scan};
 use crate::spark::build::stage_attempt;
 use crate::spark::storage::{BlockMemory, RddBlock};
 use crate::spark::strings::{Local, Strings};
 use crate::spark::task::peaks;
+use elephant_model::model::spark::Peaks;
 
 pub(super) fn executor_added(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
     let mut added = ExecutorAdded::default();

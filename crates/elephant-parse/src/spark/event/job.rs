@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::{Event, JobStart, MAX_NAME_LEN, either_way, failure_field, integers, last_member, push, text};
-use elephant_model::model::spark::JobResult;
 use crate::scan::{Cursor, RawStr, Scan, Unexpected};
+use elephant_model::model::spark::JobResult;
 
 pub(super) fn job_start(cursor: &mut Cursor<'_>) -> Scan<Event> {
     either_way(cursor, job_start_with).map(Event::JobStart)

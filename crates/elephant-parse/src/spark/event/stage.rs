@@ -9,8 +9,8 @@ use super::{
     Event, MAX_NAME_LEN, RddInfo, StageInfo, either_way, failure_field, field, integers, last_member, push,
     text,
 };
-use elephant_model::model::counters::Counter;
 use crate::scan::{Cursor, RawStr, Scan, Unexpected};
+use elephant_model::model::counters::Counter;
 
 pub(super) fn stage_event(cursor: &mut Cursor<'_>) -> Scan<StageInfo> {
     either_way(cursor, |cursor, shortcut| {

@@ -205,7 +205,10 @@ proptest! {
 
 #[test]
 fn cut_events_are_refused() {
-    let log = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/spark/3.5.9/healthy/app-20261121085752-0000.zstd"));
+    let log = include_bytes!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/spark/3.5.9/healthy/app-20261121085752-0000.zstd"
+    ));
     let log = String::from_utf8(zstd::decode_all(log.as_slice()).unwrap()).unwrap();
     let mut seen = std::collections::BTreeMap::new();
     for line in log.lines() {

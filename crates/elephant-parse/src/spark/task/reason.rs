@@ -1,11 +1,11 @@
 //! Why a task ended.
 
 use super::TaskEnd;
-use elephant_model::model::table::EndReason;
 use crate::reading::truncate;
 use crate::scan::{Cursor, RawStr, Scan};
 use crate::spark::failure_text::{MAX_LINE_LEN, TRACEBACK, last_cause, lines, with_cause};
 use crate::spark::strings::Strings;
+use elephant_model::model::table::EndReason;
 
 /// Spark's names of end reasons (`JsonProtocol.taskEndReasonFromJson`).
 const REASONS: [(&str, EndReason); 9] = [

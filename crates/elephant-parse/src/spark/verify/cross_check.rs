@@ -3,10 +3,10 @@
 //! An executor is logged twice when it comes and when it goes: by itself and by its block manager.
 
 use super::counted;
-use elephant_model::model::spark::{ClusterManager, Executor};
 use crate::problem::Problems;
 use crate::spark::build::Builder;
 use elephant_base::units::Millis;
+use elephant_model::model::spark::{ClusterManager, Executor};
 
 /// How long an executor may take until it registers its block manager. Recorded: at most 5 s.
 const UNTIL_REGISTERED: Millis = Millis::from_secs(10);

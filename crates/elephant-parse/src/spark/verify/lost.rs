@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counted;
-use elephant_model::model::spark::{JobResult, SqlExecution};
-use elephant_model::model::table::EndReason;
 use crate::problem::Problems;
 use crate::spark::build::{Builder, Seen, StageRecord};
 use elephant_base::units::Timestamp;
+use elephant_model::model::spark::{JobResult, SqlExecution};
+use elephant_model::model::table::EndReason;
 
 /// The setting with which Spark logs the metrics of executors at the end of each stage.
 pub(in crate::spark) const LOG_STAGE_METRICS: &str = "spark.eventLog.logStageExecutorMetrics";

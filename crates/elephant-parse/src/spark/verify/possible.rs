@@ -1,9 +1,9 @@
 //! Warns about values that contradict the rest of the log, and so are unknown.
 
 use super::counted;
-use elephant_model::model::Engine;
 use crate::problem::Problems;
 use crate::spark::build::{Builder, Outside, Seen};
+use elephant_model::model::Engine;
 
 /// Warns about each kind of impossible value, and records the gaps.
 pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {

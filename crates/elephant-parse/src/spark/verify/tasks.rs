@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counted;
-use elephant_model::model::spark::StageStatus;
-use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::problem::{Level, Problems};
 use crate::spark::build::{Builder, Seen, StageRecord};
 use crate::spark::sums::Sums;
+use elephant_model::model::spark::StageStatus;
+use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 
 /// Tasks, attempts and stages with a problem.
 #[derive(Debug, Default, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Warns about values that are present but unreadable or impossible.
 
 use super::counted;
-use elephant_model::model::Engine;
 use crate::problem::{Level, Problems};
 use crate::spark::build::{Builder, Seen};
+use elephant_model::model::Engine;
 
 /// Task ends with a reason that Spark does not have.
 fn reasons(builder: &Builder, problems: &mut Problems) {

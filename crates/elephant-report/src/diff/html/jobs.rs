@@ -1,8 +1,8 @@
 //! Jobs with their pairs: those that changed most first.
 
-use elephant_engine::diff::{Diff, Figure, JobPairs, Pair, Total};
 use crate::html::filters::{counted, cut_text};
 use crate::html::links::PageIds;
+use elephant_engine::diff::{Diff, Figure, JobPairs, Pair, Total};
 
 /// Pairs that are shown with all tables.
 const MAX_DETAILS: usize = 20;

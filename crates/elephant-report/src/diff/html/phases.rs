@@ -1,8 +1,8 @@
 //! The durations of phases on both sides as bars.
 
 use super::super::words::{change, details, largest_differences, value};
-use elephant_engine::diff::{Pair, PhasePair, Unit};
 use crate::html::draw::{Axis, MIN_BAR};
+use elephant_engine::diff::{Pair, PhasePair, Unit};
 
 /// The phases that differ most, and their axis.
 pub(super) struct Phases<'a> {

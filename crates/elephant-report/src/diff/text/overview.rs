@@ -3,10 +3,10 @@
 use std::io;
 
 use super::{LISTED, Page};
-use elephant_engine::diff::{Diff, Figure, JobPairs, Move, Pair};
 use crate::diff::words::{answer, change, hint, moved, paired, run_times, value};
 use crate::words::plural;
 use crate::wrap::clean;
+use elephant_engine::diff::{Diff, Figure, JobPairs, Move, Pair};
 
 impl Page<'_> {
     /// The change over all pairs, and the rules whose findings changed.

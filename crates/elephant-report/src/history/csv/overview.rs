@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use super::super::super::cells::{number, quoted};
 use super::super::{nodes, words};
 use super::{LIMIT, OF_GROUPS, limit, of_group};
+use elephant_base::units::Millis;
 use elephant_store::{
     Answer, Fleet, Group, Grouped, Grouping, InPeriod, NodeSums, OverTime, Periods, Ranked, Realised, Remedy,
     Unread,
 };
-use elephant_base::units::Millis;
 
 /// Columns of periods and of what belongs to a day.
 const DAYS: [&str; 2] = ["from", "until"];

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use elephant_store::{Changed, Fleet, Realised};
 use elephant_base::units::{Millis, Timestamp};
+use elephant_store::{Changed, Fleet, Realised};
 
 #[derive(Serialize)]
 pub(super) struct RealisedView<'a> {

@@ -1,9 +1,9 @@
 //! The mean and its interval for each of the first nodes, on one axis.
 
 use super::between;
+use crate::html::draw::{Axis, MIN_BAR, Part, two_places};
 use elephant_engine::nodes::indicators::Node;
 use elephant_engine::nodes::levels::Interval;
-use crate::html::draw::{Axis, MIN_BAR, Part, two_places};
 
 /// Nodes that are drawn.
 const MAX_DRAWN: usize = 40;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::html::draw::{Part, WIDTH, two_places};
+use crate::words::plural;
 use elephant_engine::nodes::collect::{DayNumber, beginning_of};
 use elephant_engine::nodes::indicators::Node;
 use elephant_engine::nodes::trend::Day;
-use crate::html::draw::{Part, WIDTH, two_places};
-use crate::words::plural;
 
 /// Nodes with a strip.
 const MAX_NODES: usize = 20;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Page, clean, counted};
-use elephant_engine::nodes::indicators::Node;
 use crate::nodes::words::{self, MAX_NAMED};
+use elephant_engine::nodes::indicators::Node;
 
 impl Page<'_> {
     pub(super) fn verdict(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -6,10 +6,10 @@ use crate::html::draw::{HEIGHT, MIN_BAR, WIDTH};
 use crate::html::filters::{counted, grouped};
 use elephant_analysis::stragglers::cause::Confidence;
 use elephant_analysis::stragglers::executions::Certainty;
+use elephant_base::units::{Millis, three_digits};
 use elephant_engine::survey::{
     ApplicationStragglers, CauseCount, CauseCounts, GroupReport, Method, Settings, Straggler, StragglerCause,
 };
-use elephant_base::units::{Millis, three_digits};
 
 /// Groups with a histogram.
 const MAX_GROUPS: usize = 4;

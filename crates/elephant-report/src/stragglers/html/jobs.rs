@@ -5,8 +5,8 @@ use super::Page;
 use super::application::ApplicationView;
 use crate::html::filters::{counted, cut_text};
 use crate::html::links::PageIds;
-use elephant_engine::survey::{ApplicationStragglers, Job, StragglerReport};
 use elephant_base::units::Millis;
+use elephant_engine::survey::{ApplicationStragglers, Job, StragglerReport};
 
 /// Runs with histograms and tasks.
 const MAX_DETAILS: usize = 30;

@@ -13,8 +13,8 @@ use elephant_analysis::stragglers::executions::InputUnit;
 use elephant_analysis::stragglers::impact::JobImpact;
 use elephant_analysis::stragglers::progress::ProgressSource;
 use elephant_analysis::stragglers::usual::UsualSource;
-use elephant_engine::survey::{ApplicationStragglers, Evaluation, GroupReport, Straggler, WaitedFor};
 use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::survey::{ApplicationStragglers, Evaluation, GroupReport, Straggler, WaitedFor};
 
 #[derive(Serialize)]
 pub(super) struct ApplicationView<'a> {

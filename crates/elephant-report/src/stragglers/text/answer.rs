@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::{Page, counted};
 use crate::stragglers::{sentences, words};
 use crate::wrap::lines;
-use elephant_engine::survey::{Total, Waiting};
 use elephant_base::units::Millis;
+use elephant_engine::survey::{Total, Waiting};
 
 /// Causes that are listed.
 const CAUSES: usize = 5;

@@ -4,14 +4,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use elephant_base::severity::Severity;
 use elephant_engine::engine::{self, Options};
 use elephant_engine::nodes;
+use elephant_engine::survey;
 use elephant_report::nodes as nodes_report;
 use elephant_report::stragglers::{self as stragglers_report, Shown, Table};
 use elephant_report::{Format, TextOptions, write};
 use elephant_ruleset::RuleSet;
-use elephant_base::severity::Severity;
-use elephant_engine::survey;
 
 use elephant_testing::shared;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use elephant_parse::{Level, Position};
 use elephant_engine::survey::StragglerReport;
+use elephant_parse::{Level, Position};
 use proptest::prelude::*;
 
 use super::{ALL, SMALL, Size, Trace, files, survey_of, write};

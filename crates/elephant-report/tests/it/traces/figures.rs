@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use elephant_engine::nodes::{self, Settings as NodeSettings};
+use elephant_engine::survey::{self, ApplicationStragglers, Settings};
 use elephant_report::TextOptions;
 use elephant_report::stragglers::{Shown, Table, write_csv, write_json, write_text};
-use elephant_engine::survey::{self, ApplicationStragglers, Settings};
 
 use super::{ALL, SMALL, Size, Trace, rows, survey_of, write};
 

@@ -2,17 +2,14 @@
 
 mod damage;
 mod figures;
-#[allow(dead_code)] // benchmarks use the rest
-#[path = "../../../benches/support/mod.rs"]
-mod support;
 mod told_apart;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use elephant_engine::survey::{self, Settings, StragglerReport};
-use support::trace_folder::Folder;
-use support::traces::{Size, Trace};
+use elephant_generate::trace_folder::Folder;
+use elephant_generate::traces::{Size, Trace};
 
 const ALL: [Trace; 3] = [Trace::Google2011, Trace::Alibaba2017, Trace::Alibaba2018];
 

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use super::Named;
+use crate::custom::unit::Type;
 use elephant_model::model::counters::{Counter, CounterUnit};
 use elephant_model::model::spark::ExecutorMetric;
-use crate::custom::unit::Type;
 
 /// Facts about an attempt of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

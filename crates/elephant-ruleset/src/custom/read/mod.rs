@@ -16,11 +16,11 @@ use super::definition::{CustomRule, DefinedLimit, DefinedValue};
 use super::mistake::Mistake;
 use super::node::Node;
 use super::unit::Type;
+use crate::Scope;
 use elephant_model::model::Engine;
 use elephant_model::model::counters::CounterMask;
 use elephant_rule::params::words::{nearest, unknown_word};
 use elephant_rule::params::yaml::{self, Span, Spanned};
-use crate::Scope;
 
 /// A document about the rule.
 #[derive(Debug, Clone, Copy)]

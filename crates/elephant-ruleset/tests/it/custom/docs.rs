@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use elephant_base::severity::Severity;
 use elephant_ruleset::custom::{Input, reference};
 use elephant_ruleset::{RuleCheck, RuleFile, RuleSet};
-use elephant_base::severity::Severity;
 
 const BEGIN: &str = "<!-- reference: begin -->\n";
 const END: &str = "<!-- reference: end -->";

@@ -1,20 +1,20 @@
 //! Files that define rules: errors, layers and resource limits.
 
-use elephant_rule::finding::{Finding, Measure};
-use elephant_input::window::ByteWindow;
 use elephant_base::limits::Limits;
+use elephant_base::severity::Severity;
+use elephant_input::window::ByteWindow;
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterSet, OtherCounter};
 use elephant_model::model::table::TaskKind;
 use elephant_parse::jhist::json as histories;
 use elephant_parse::{OtherCounters, ToldByName};
+use elephant_rule::finding::{Finding, Measure};
 use elephant_ruleset::{Evaluation, RuleFile, RuleSet};
-use elephant_base::severity::Severity;
 use serde_json::{Value, json};
 
-use elephant_testing::history::Job;
 use elephant_sample as sample;
 use elephant_testing as common;
+use elephant_testing::history::Job;
 
 fn file(text: &str) -> RuleFile {
     RuleFile { name: "etl.yaml".to_owned(), text: text.to_owned() }

@@ -2,13 +2,13 @@
 //!
 //! Each test shows both results for one history: the default's and the preset's.
 
-use elephant_input::window::ByteWindow;
 use elephant_analysis::metrics::Metrics;
+use elephant_base::severity::Severity;
+use elephant_input::window::ByteWindow;
 use elephant_model::model::Application;
 use elephant_model::model::conf::Property;
 use elephant_parse::jhist::json;
 use elephant_ruleset::{RuleFile, RuleSet};
-use elephant_base::severity::Severity;
 use serde_json::{Value, json};
 
 use elephant_testing::history::{EPOCH, Job, counters, event};

@@ -3,21 +3,21 @@
 //! Each entry is written as a real `.jhist`, read by the parser and judged with a preset, so that the tests cover the
 //! complete path, not only the arithmetic.
 
-use elephant_rule::finding::Finding;
-use elephant_input::window::ByteWindow;
 use elephant_analysis::metrics::{MetricParams, Usage, delay};
-use elephant_model::model::Application;
-use elephant_model::model::conf::{Conf, Property};
-use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_rule::params::cutoffs::{Ascending, Descending};
-use elephant_rule::params::quantity::Ratio;
-use elephant_parse::jhist::json;
-use elephant_ruleset::{RuleFile, RuleSet};
 use elephant_base::severity::Severity;
 use elephant_base::stats;
 use elephant_base::units::{Bytes, Timestamp};
-use serde_json::{Value, json};
+use elephant_input::window::ByteWindow;
+use elephant_model::model::Application;
+use elephant_model::model::conf::{Conf, Property};
+use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_parse::jhist::json;
+use elephant_rule::finding::Finding;
+use elephant_rule::params::cutoffs::{Ascending, Descending};
+use elephant_rule::params::quantity::Ratio;
+use elephant_ruleset::{RuleFile, RuleSet};
 use elephant_testing::history::{Job, counters, event};
+use serde_json::{Value, json};
 
 fn oracle() -> Option<Value> {
     let path = elephant_testing::shared("oracle/dr-elephant.json")?;

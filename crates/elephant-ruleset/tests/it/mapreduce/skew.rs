@@ -1,12 +1,12 @@
 //! A job that waits for one large task has one clear finding.
 
-use elephant_rule::finding::{Measured, TroubleKind};
+use elephant_base::severity::Severity;
+use elephant_base::units::Timestamp;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskKind, TimePoint};
+use elephant_rule::finding::{Measured, TroubleKind};
 use elephant_ruleset::RuleSet;
-use elephant_base::severity::Severity;
-use elephant_base::units::Timestamp;
 
 /// Five reduce tasks: four of 62 s, one of 728 s, which reads `bytes` times as much as each of the others.
 fn job(bytes: i64) -> Application {
@@ -77,7 +77,10 @@ fn a_limit_in_a_chart_says_what_else_the_rule_needs() {
 
 #[test]
 fn short_tasks_that_are_too_few_say_so() {
-    let few = elephant_sample::job(vec![elephant_sample::tasks(TaskKind::Map, [(0, Some(20)), (0, Some(20))])], &[]);
+    let few = elephant_sample::job(
+        vec![elephant_sample::tasks(TaskKind::Map, [(0, Some(20)), (0, Some(20))])],
+        &[],
+    );
     let findings = RuleSet::built_in().unwrap().evaluate(&few).findings;
     let time = findings.iter().find(|finding| finding.rule == "mapper-time").unwrap();
     assert_eq!(time.message, "2 map tasks run 20 s on average (number of tasks not reached: low from 50)");

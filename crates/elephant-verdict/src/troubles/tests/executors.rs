@@ -9,7 +9,7 @@ fn large_executors() -> Application {
         ("spark.executor.cores", "16"),
         ("spark.executor.instances", "4"),
     ];
-    sample::app(&settings)
+    elephant_sample::app(&settings)
 }
 
 fn executors(cores: &str, instances: &str, heap: Option<&str>) -> Vec<SettingChange> {
@@ -111,7 +111,8 @@ fn a_remedy_of_a_cause_is_not_repeated() {
 /// Rules compute the overhead for their own heap.
 #[test]
 fn the_overhead_fits_the_heap_that_is_settled() {
-    let app = |settings: &[(&str, &str)]| sample::app(&[&[("spark.master", "yarn")], settings].concat());
+    let app =
+        |settings: &[(&str, &str)]| elephant_sample::app(&[&[("spark.master", "yarn")], settings].concat());
     let heap = |to| change("spark.executor.memory", "20g", to);
     let overhead = |to| change("spark.executor.memoryOverhead", "", to);
     let larger = finding("gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Severe);

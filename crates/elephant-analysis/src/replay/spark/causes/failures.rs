@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use elephant_model::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Plan, Stage};
+use elephant_model::model::Application;
 
 /// Leaves out the attempts that failed, those that were computed again after their output was lost, and tasks of repeated
 /// stage attempts that had already succeeded.

@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 
 use super::change::Change;
 use super::plan::{Plan, Unknown};
-use elephant_model::model::Application;
 use crate::replay::{Micros, PerMille};
+use elephant_model::model::Application;
 
 pub use partitions::{Overhead, Partitions};
 

@@ -1,10 +1,10 @@
 //! Other numbers of tasks in a stage.
 
 use super::work::{Work, span};
-use elephant_model::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Plan, Unknown};
 use crate::replay::{MAX_TASKS, Micros, merged, spread};
+use elephant_model::model::Application;
 
 /// The overhead of a task, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

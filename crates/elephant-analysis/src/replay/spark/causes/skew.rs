@@ -3,9 +3,9 @@
 use super::Scope;
 use super::done::Done;
 use super::work::{Work, has_longer, span};
-use elephant_model::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::Plan;
+use elephant_model::model::Application;
 
 /// A skewed task takes more than this multiple of the median, and its data explain that.
 const LARGER: f64 = 1.5;

@@ -4,12 +4,12 @@ use std::cell::LazyCell;
 use std::ops::Range;
 
 use super::Scope;
-use elephant_model::model::Application;
-use elephant_model::model::counters::Counter;
-use elephant_model::model::table::Attempts;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Attempt, Plan, Unknown, to_u32};
 use crate::replay::{DISK_SPEED, Micros, PerMille, beyond_limit, spill_time};
+use elephant_model::model::Application;
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::Attempts;
 
 /// Garbage collection takes at most `limit` of the run time of each task.
 ///

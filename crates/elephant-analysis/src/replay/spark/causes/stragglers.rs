@@ -2,9 +2,9 @@
 
 use super::done::SLOWER;
 use super::work::{Work, has_longer, span};
-use elephant_model::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::Plan;
+use elephant_model::model::Application;
 
 /// Stragglers of a stage attempt take the expected time. The first tasks on an executor warm up, so they are stragglers only
 /// among each other.

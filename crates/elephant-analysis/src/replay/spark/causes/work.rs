@@ -4,13 +4,13 @@ use rustc_hash::FxHashMap;
 
 use super::done::{Done, SLOWER, Start};
 use super::warm_up::WarmUps;
-use elephant_model::model::counters::Counter;
-use elephant_model::model::table::Attempts;
-use elephant_model::model::{Application, Symbol};
 use crate::replay::Micros;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Attempt, Plan};
 use elephant_base::stats::descriptive::{median, quantile};
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::Attempts;
+use elephant_model::model::{Application, Symbol};
 
 const BYTES: [Counter; 3] =
     [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];

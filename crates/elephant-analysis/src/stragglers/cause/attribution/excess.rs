@@ -7,11 +7,11 @@ use rustc_hash::FxHashSet;
 
 use super::warm_up::Place;
 use super::{LabelledGroup, StragglerCause};
-use elephant_model::model::Symbol;
-use elephant_base::stats::descriptive::median_in_place;
-use elephant_base::stats::strata::Strata;
 use crate::stragglers::cause::Cause;
 use crate::stragglers::cause::node_test::SlowNode;
+use elephant_base::stats::descriptive::median_in_place;
+use elephant_base::stats::strata::Strata;
+use elephant_model::model::Symbol;
 
 /// The stragglers that their data or garbage collection explains, whatever node they run on. Causes such as a
 /// slow disk or network are not included, because they may be the node's own.

@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::LabelledGroup;
 use super::excess::{blamed, tasks_by_node};
 use super::warm_up::{Place, WarmUp, warm_up};
-use elephant_model::model::{Application, Symbol};
 use crate::stragglers::cause::Params;
 use crate::stragglers::cause::faults::Faults;
 use crate::stragglers::cause::node_test::{SlowNode, slow_nodes};
+use elephant_model::model::{Application, Symbol};
 
 /// What the causes of an application's stragglers rest on, besides the tasks of their own group.
 #[derive(Debug)]

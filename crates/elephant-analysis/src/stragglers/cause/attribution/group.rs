@@ -2,8 +2,6 @@
 
 use super::neighbours::Neighbours;
 use super::{Context, LabelledGroup};
-use elephant_model::model::Symbol;
-use elephant_model::model::table::{TaskGroup, TimePoint};
 use crate::stragglers::cause::Params;
 use crate::stragglers::cause::components::{Clocks, Component};
 use crate::stragglers::cause::counterfactual::{
@@ -12,6 +10,8 @@ use crate::stragglers::cause::counterfactual::{
 use crate::stragglers::cause::hints;
 use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution, InputUnit, records};
 use elephant_base::units::Timestamp;
+use elephant_model::model::Symbol;
+use elephant_model::model::table::{TaskGroup, TimePoint};
 
 /// A group with the columns used to compare its stragglers.
 pub(super) struct Group<'a> {

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::LabelledGroup;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Symbol;
 use elephant_model::model::table::TimePoint;
-use elephant_base::units::{Millis, Timestamp};
 
 /// This many usual tasks next to a straggler show that its node was not busy. A single one may be chance.
 const ENOUGH: usize = 2;

@@ -9,14 +9,14 @@
 use rustc_hash::FxHashMap;
 
 use super::LabelledGroup;
-use elephant_model::model::counters::Counter;
-use elephant_model::model::table::{TaskGroup, TimePoint};
-use elephant_model::model::{Application, Symbol};
-use elephant_base::stats::descriptive::median_in_place;
 use crate::stragglers::cause::counterfactual::{Comparison, Scale};
 use crate::stragglers::cause::evidence::{Fact, millis};
 use crate::stragglers::cause::{Confidence, Params};
+use elephant_base::stats::descriptive::median_in_place;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::{TaskGroup, TimePoint};
+use elephant_model::model::{Application, Symbol};
 
 /// A straggler: the index of its group, and its place in the group.
 pub(super) type Place = (usize, usize);

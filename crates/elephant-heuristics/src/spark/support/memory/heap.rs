@@ -1,11 +1,11 @@
 //! The requested memory of executors and drivers.
 
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
-use elephant_base::units::Bytes;
 
 /// The part of a heap that Spark reserves for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
 pub(crate) const RESERVED: Bytes = Bytes::from_mib(300);
@@ -113,13 +113,17 @@ mod tests {
     fn peaks_of_another_executor_size_do_not_count() {
         let mut app = elephant_sample::app(&[]);
         assert_eq!(no_peaks(&app), NO_PEAKS);
-        elephant_sample::peaks(elephant_sample::executor(&mut app, "1"), &[(ExecutorMetric::JvmHeapMemory, 1 << 20)]);
+        elephant_sample::peaks(
+            elephant_sample::executor(&mut app, "1"),
+            &[(ExecutorMetric::JvmHeapMemory, 1 << 20)],
+        );
         assert!(no_peaks(&app).starts_with("for one executor size"));
     }
 
     #[test]
     fn bare_numbers_are_mebibytes_unless_they_are_too_large_for_that() {
-        let heap = |text| heap(&elephant_sample::app(&[("spark.executor.memory", text)]), ConfKey::ExecutorMemory);
+        let heap =
+            |text| heap(&elephant_sample::app(&[("spark.executor.memory", text)]), ConfKey::ExecutorMemory);
         assert_eq!(heap("4096"), Bytes::from_mib(4096));
         assert_eq!(heap("3147483647"), Bytes::new(3_147_483_647));
         assert_eq!(heap("4g"), Bytes::from_mib(4096));

@@ -2,9 +2,9 @@
 
 use super::{is_local, slots};
 use crate::max_concurrent::max_concurrent;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Executor, Spark};
-use elephant_base::units::{Millis, Timestamp};
 
 /// The maximum number of concurrent executors.
 pub(crate) fn max_executors(executors: &[Executor]) -> u64 {

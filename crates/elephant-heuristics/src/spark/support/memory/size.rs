@@ -5,16 +5,16 @@ use std::fmt;
 
 use super::heap::RESERVED;
 use super::{heap_key, heap_of, is_local, max_executors, overhead, slots};
-use elephant_rule::finding::{Advice, SettingChange};
 use crate::spark::change;
 use crate::spark::support::losses::lost_executors;
+use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION, SHUFFLE_PARTITIONS};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 use elephant_model::model::table::{EndReason, Outcome};
-use elephant_base::units::Bytes;
+use elephant_rule::finding::{Advice, SettingChange};
 
 /// Advice on a heap that is as large as it must be.
 const NEEDED: &str =
@@ -172,12 +172,7 @@ pub(crate) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> 
 }
 
 /// The same if it is smaller than `heap` by this share of it.
-pub(crate) fn smaller_heap(
-    app: &Application,
-    spark: &Spark,
-    heap: Bytes,
-    gain: f64,
-) -> Option<Bytes> {
+pub(crate) fn smaller_heap(app: &Application, spark: &Spark, heap: Bytes, gain: f64) -> Option<Bytes> {
     let most = heap.as_f64() * (1.0 - gain);
     heap_that_fits(app, spark).filter(|fits| *fits < heap && fits.as_f64() <= most)
 }

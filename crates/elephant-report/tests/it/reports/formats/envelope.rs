@@ -11,7 +11,8 @@ fn lines(report: &str) -> Vec<Value> {
 }
 
 fn schema() -> jsonschema::Validator {
-    let schema: Value = serde_json::from_str(include_str!("../../../../docs/ndjson.schema.json")).unwrap();
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../../../../docs/ndjson.schema.json")).unwrap();
     jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
 }
 

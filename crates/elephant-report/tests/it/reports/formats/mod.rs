@@ -5,9 +5,9 @@ mod markdown;
 mod openmetrics;
 mod reports;
 
-use elephant_report::{Format, TextOptions, write};
-use elephant_engine::results::Report;
 use elephant_base::severity::Severity;
+use elephant_engine::results::Report;
+use elephant_report::{Format, TextOptions, write};
 use reports::{HOSTILE, hostile, large, mixed, no_findings, problems_only};
 use serde_json::Value;
 

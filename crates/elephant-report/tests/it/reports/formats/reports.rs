@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use elephant_engine::engine::{Options, analyze};
-use elephant_rule::finding::{
-    Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
-};
 use elephant_analysis::metrics::Metrics;
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_engine::engine::{Options, analyze};
+use elephant_engine::results::{ApplicationReport, Leading, Report, SourceProblem, Summary, Work};
 use elephant_model::model::conf::{Conf, Property};
 use elephant_model::model::{Engine, Status};
 use elephant_parse::{Level, Position, Problem};
-use elephant_engine::results::{ApplicationReport, Leading, Report, SourceProblem, Summary, Work};
+use elephant_rule::finding::{
+    Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
+};
 use elephant_ruleset::{RuleInfo, RuleSet};
-use elephant_base::severity::Severity;
 use elephant_verdict::troubles::{Recommended, Trouble};
-use elephant_base::units::{Bytes, Millis, Timestamp};
 
 /// Names of a job, stage, executor or file that could break a report.
 pub const HOSTILE: [&str; 32] = [

@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::engine::{self, Keeper, Options, Progress};
-use crate::nodes::work_by_node;
-use crate::results::ApplicationReport;
-use crate::rules::RuleSet;
-use crate::store::Store;
-use crate::troubles::Basis;
-use crate::units::{Millis, Timestamp};
+use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::engine::{self, Keeper, Options, Progress};
+use elephant_engine::nodes::work_by_node;
+use elephant_engine::results::ApplicationReport;
+use elephant_ruleset::RuleSet;
+use elephant_store::Store;
+use elephant_verdict::troubles::Basis;
 
 /// Of jobs, each runs this many times on average.
 const RUNS_OF_A_JOB: u64 = 100;
@@ -27,7 +27,7 @@ const YEAR_MS: u64 = 365 * 86_400_000;
 const BEGIN_MS: u64 = 1_767_225_600_000;
 
 /// The applications in the histories below `paths`, in the order of their names.
-pub fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
+pub(crate) fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
     let rules = RuleSet::built_in().expect("built-in rules");
     let taken = Mutex::new(Vec::new());
     let keep =
@@ -43,7 +43,7 @@ pub fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
 
 /// Writes `count` applications like those of `sample` to a new store, `a_commit` of them in one transaction. One job of
 /// `jobs_of_a_change` changes its settings in the middle of the year.
-pub fn fill(
+pub(crate) fn fill(
     place: &str,
     sample: &[ApplicationReport],
     (count, jobs_of_a_change): (u64, u64),
@@ -84,7 +84,7 @@ fn application(
     let work = app.nodes.first().cloned().unwrap_or_default();
     let node = |place: u64| format!("node{:04}.example.com", (job * 7 + n + place * 41) % NODES);
     app.nodes = (0..NODES_OF_AN_APPLICATION)
-        .map(|place| crate::results::NodeWork { node: node(place), ..work.clone() })
+        .map(|place| elephant_engine::results::NodeWork { node: node(place), ..work.clone() })
         .collect();
     Some(app)
 }

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use elephant_rule::finding::{Finding, RuleFacts, TroubleKind};
-use elephant_model::model::spark::StageAttempt;
-use elephant_engine::results::ApplicationReport;
+use crate::results::ApplicationReport;
 use elephant_base::severity::Severity;
+use elephant_model::model::spark::StageAttempt;
+use elephant_rule::finding::{Finding, RuleFacts, TroubleKind};
 
 fn app(name: Option<&str>) -> ApplicationReport {
     ApplicationReport { name: name.map(str::to_owned), ..ApplicationReport::blank("application_1_1") }

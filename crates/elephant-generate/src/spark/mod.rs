@@ -10,14 +10,14 @@
 mod accumulables;
 mod amplify;
 mod cluster;
-pub(crate) mod codec;
+pub mod codec;
 mod environment;
 mod figures;
 mod json;
 mod kind;
 mod plan;
 mod query;
-pub(crate) mod recorded;
+pub mod recorded;
 mod stage;
 mod stage_info;
 mod task;
@@ -36,25 +36,25 @@ const STORAGE_MEMORY: i64 = 4_830_792_908;
 
 /// The size of a Spark application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SparkJob {
+pub struct SparkJob {
     /// Tasks of all stages; there are slightly more attempts.
-    pub(crate) tasks: u32,
+    pub tasks: u32,
     /// Executors that run at the same time.
-    pub(crate) executors: u32,
+    pub executors: u32,
     /// Tasks that an executor runs at the same time.
-    pub(crate) cores: u32,
+    pub cores: u32,
     /// Executors that are lost, one in each of the first queries.
-    pub(crate) lost_executors: u32,
+    pub lost_executors: u32,
 }
 
 impl SparkJob {
     /// This many tasks, on 50 executors with 4 cores.
-    pub(crate) const fn of(tasks: u32) -> Self {
+    pub const fn of(tasks: u32) -> Self {
         Self { tasks, executors: 50, cores: 4, lost_executors: 0 }
     }
 
     /// Runs the application and writes its log.
-    pub(crate) fn write(self, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let mut world = World::new(self.cores, out);
         world.start(self.cores)?;
         world.fill_cluster(self.executors)?;

@@ -5,29 +5,24 @@
 //! running attempts are kept in memory. [`spark`] does the same for Spark, [`mixed`] writes folders of many
 //! small logs.
 
-#[allow(dead_code)] // not every benchmark uses configurations
-pub(crate) mod conf;
+pub mod conf;
 mod counters;
 mod hadoop1;
 mod jhist;
 mod job;
-#[allow(dead_code)] // not every benchmark reads folders
-pub(crate) mod mixed;
+pub mod mixed;
 mod rng;
-#[allow(dead_code)] // not every benchmark reads Spark logs
-pub(crate) mod spark;
-#[allow(dead_code)] // not every benchmark reads traces
-pub(crate) mod trace_folder;
-#[allow(dead_code)]
-pub(crate) mod traces;
+pub mod spark;
+pub mod trace_folder;
+pub mod traces;
 
 use std::io::{self, Write};
 
-pub(crate) use job::Job;
+pub use job::Job;
 
 /// Format of a job history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// Hadoop 2 and 3, one event per line.
     AvroJson,
     /// Hadoop 2 and 3, binary.
@@ -38,7 +33,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// The name in tables and file names.
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::AvroJson => "avro-json",
             Self::AvroBinary => "avro-binary",
@@ -47,7 +42,7 @@ impl Format {
     }
 
     /// Runs `job` and writes its job history.
-    pub(crate) fn write(self, job: Job, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(self, job: Job, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::AvroJson => job.run(&mut jhist::Jhist::new(job, jhist::Json::new(out))),
             Self::AvroBinary => job.run(&mut jhist::Jhist::new(job, jhist::Binary::new(out)?)),

@@ -8,7 +8,7 @@ use super::amplify::Recording;
 
 /// A recorded application of Spark 3.5, compressed with zstd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Recorded {
+pub enum Recorded {
     /// Half of the log are lines of tasks.
     Tasks,
     /// Many queries with few tasks: plans, RDDs and configurations fill four fifths of the log.
@@ -17,7 +17,7 @@ pub(crate) enum Recorded {
 
 impl Recorded {
     /// The name in tables and file names.
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Tasks => "tasks",
             Self::Queries => "queries",
@@ -25,7 +25,7 @@ impl Recorded {
     }
 
     /// Task attempts of one run.
-    pub(crate) const fn tasks(self) -> u32 {
+    pub const fn tasks(self) -> u32 {
         match self {
             Self::Tasks => 28,
             Self::Queries => 41,
@@ -33,7 +33,7 @@ impl Recorded {
     }
 
     /// Approximate length of one run.
-    pub(crate) const fn bytes(self) -> u64 {
+    pub const fn bytes(self) -> u64 {
         match self {
             Self::Tasks => 310_000,
             Self::Queries => 1_040_000,
@@ -48,12 +48,12 @@ impl Recorded {
     }
 
     /// Writes a log in which the application runs this many times.
-    pub(crate) fn write(self, times: u32, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(self, times: u32, out: &mut dyn Write) -> io::Result<()> {
         self.read()?.write(times, out)
     }
 
     fn read(self) -> io::Result<Recording> {
-        let packed = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(self.path()))?;
+        let packed = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(self.path()))?;
         Recording::read(&mut BufReader::new(zstd::Decoder::new(packed.as_slice())?))
     }
 }

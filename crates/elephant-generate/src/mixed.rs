@@ -10,7 +10,7 @@ use super::spark::codec::Codec;
 use super::{Format, Job, conf};
 
 /// Logs per folder, as on Hadoop's history server.
-pub(crate) const PER_FOLDER: u32 = 100;
+pub const PER_FOLDER: u32 = 100;
 
 /// The identifier in every generated log, replaced by each job's own.
 const ID: &[u8] = b"1732147200000_0001";
@@ -18,7 +18,7 @@ const ID: &[u8] = b"1732147200000_0001";
 /// Writes a folder of small logs, unless it exists; the same ones each time. Of a hundred jobs, thirty are
 /// Avro-Json with configurations, fifteen Avro-Binary, ten Hadoop 1, twenty plain Spark and twenty-five Spark
 /// with zstd.
-pub(crate) fn write_folder(number: u32, path: &Path) -> io::Result<()> {
+pub fn write_folder(number: u32, path: &Path) -> io::Result<()> {
     if path.exists() {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! The inner loops, on logs that fit into the cache: parsing each format, the most common event of each,
 //! decompression, and rules.
 
-mod support;
+mod readers;
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -9,14 +9,12 @@ use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use elephant_rs::internals::benchmarks::parsers::{
-    Judging, avro_binary, avro_json, configuration, decode, hadoop1, spark_log,
-};
+use elephant_generate::spark::SparkJob;
+use elephant_generate::spark::codec::Codec;
+use elephant_generate::{Format, Job, conf};
 use elephant_rs::model::Application;
 use elephant_rs::rules::{RuleFile, RuleSet};
-use support::spark::SparkJob;
-use support::spark::codec::Codec;
-use support::{Format, Job, conf};
+use readers::{Judging, avro_binary, avro_json, configuration, decode, hadoop1, spark_log};
 
 const FORMATS: [Format; 3] = [Format::AvroJson, Format::AvroBinary, Format::Hadoop1];
 const JOB: Job = Job { maps: 100, reduces: 5 };

@@ -20,11 +20,11 @@ const BLOCK: i64 = 128 << 20;
 
 /// The size of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Job {
+pub struct Job {
     /// Map tasks.
-    pub(crate) maps: u32,
+    pub maps: u32,
     /// Reduce tasks.
-    pub(crate) reduces: u32,
+    pub reduces: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

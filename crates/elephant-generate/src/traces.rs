@@ -13,7 +13,7 @@ use super::rng::SplitMix64;
 
 /// A trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trace {
+pub enum Trace {
     Google2011,
     Alibaba2017,
     Alibaba2018,
@@ -21,7 +21,7 @@ pub(crate) enum Trace {
 
 /// A table of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Table {
+pub enum Table {
     Jobs,
     Machines,
     Tasks,
@@ -29,22 +29,21 @@ pub(crate) enum Table {
 
 /// The size of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size {
-    pub(crate) jobs: u32,
-    pub(crate) tasks: u64,
-    pub(crate) machines: u32,
-    pub(crate) days: u32,
-    pub(crate) seed: u64,
+pub struct Size {
+    pub jobs: u32,
+    pub tasks: u64,
+    pub machines: u32,
+    pub days: u32,
+    pub seed: u64,
 }
 
 impl Size {
     /// That of the trace in Ouyang et al. (2016).
-    pub(crate) const FULL: Self =
-        Self { jobs: 92_848, tasks: 10_894_461, machines: 12_583, days: 29, seed: 2011 };
+    pub const FULL: Self = Self { jobs: 92_848, tasks: 10_894_461, machines: 12_583, days: 29, seed: 2011 };
 }
 
 /// Where the lines of the tables go.
-pub(crate) trait Tables {
+pub trait Tables {
     /// Writes a line without its line feed.
     fn line(&mut self, table: Table, line: &str) -> io::Result<()>;
 }
@@ -107,7 +106,7 @@ impl Clock<'_> {
 
 impl Trace {
     /// Writes a trace.
-    pub(crate) fn write(self, size: Size, tables: &mut dyn Tables) -> io::Result<()> {
+    pub fn write(self, size: Size, tables: &mut dyn Tables) -> io::Result<()> {
         let end = i64::from(size.days) * 86_400_000;
         let mut rng = SplitMix64::new(size.seed);
         (0..size.machines).try_for_each(|machine| tables.line(Table::Machines, &self.machine(machine)))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::traces::{Table, Tables, Trace};
 
 /// The tables as they are distributed: a folder for each table of Google, with parts, or a file for each of Alibaba.
-pub(crate) struct Folder {
+pub struct Folder {
     trace: Trace,
     path: PathBuf,
     gzip: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// A new folder.
-    pub(crate) fn new(trace: Trace, path: &Path, gzip: bool, part: u64) -> Self {
+    pub fn new(trace: Trace, path: &Path, gzip: bool, part: u64) -> Self {
         Self { trace, path: path.to_owned(), gzip, part, tasks: 0, open: Vec::new() }
     }
 

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::stage_name;
-use elephant_rule::finding::{Finding, Subject};
+use elephant_base::state::state;
 use elephant_model::model::Application;
 use elephant_model::model::spark::StageAttempt;
-use elephant_base::state::state;
+use elephant_rule::finding::{Finding, Subject};
 
 /// A stage attempt with its name and its ordinal among stages of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,10 +27,7 @@ state!(struct StageName { id, name, ordinal });
 
 impl StageName {
     /// The names of the stages that `findings` are about.
-    pub fn of_findings<'a>(
-        app: &Application,
-        findings: impl Iterator<Item = &'a Finding>,
-    ) -> Vec<Self> {
+    pub fn of_findings<'a>(app: &Application, findings: impl Iterator<Item = &'a Finding>) -> Vec<Self> {
         let wanted: BTreeSet<StageAttempt> = findings
             .filter_map(|finding| match finding.subject {
                 Subject::Stage(id) => Some(id),

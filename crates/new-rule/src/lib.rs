@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 
 const ENGINES: [&str; 3] = ["mapreduce", "spark", "any"];
 
-const WITH_ENGINE: &str = "use crate::model::spark::Facet;\nuse crate::model::{Application, Engine};";
+const WITH_ENGINE: &str =
+    "use elephant_model::model::spark::Facet;\nuse elephant_model::model::{Application, Engine};";
 
 /// A rule to create.
 #[derive(Debug)]
-pub(crate) struct NewRule {
+pub struct NewRule {
     engine: String,
     id: String,
 }
 
 /// A file to write.
 #[derive(Debug)]
-pub(crate) struct Change {
+pub struct Change {
     /// Its path below the root.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// Its new content.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl NewRule {
@@ -29,7 +30,7 @@ impl NewRule {
     ///
     /// # Errors
     /// If the engine or the id is invalid.
-    pub(crate) fn new(engine: &str, id: &str) -> Result<Self, String> {
+    pub fn new(engine: &str, id: &str) -> Result<Self, String> {
         if !ENGINES.contains(&engine) {
             return Err(format!("unknown engine \"{engine}\"; expected {}", ENGINES.join(", ")));
         }
@@ -46,7 +47,7 @@ impl NewRule {
 
     /// The name of its module: `my_rule`. Modules of Spark rules omit the prefix `spark`.
     #[must_use]
-    pub(crate) fn module(&self) -> String {
+    pub fn module(&self) -> String {
         let name = if self.engine == "spark" { self.id.strip_prefix("spark-") } else { None };
         name.unwrap_or(&self.id).replace('-', "_")
     }
@@ -62,7 +63,10 @@ impl NewRule {
         let (imports, applies) = match self.engine.as_str() {
             "mapreduce" => (WITH_ENGINE, condition("MapReduce")),
             "spark" => (WITH_ENGINE, condition("Spark")),
-            _ => ("use crate::model::Application;\nuse crate::model::spark::Facet;", String::new()),
+            _ => (
+                "use elephant_model::model::Application;\nuse elephant_model::model::spark::Facet;",
+                String::new(),
+            ),
         };
         template
             .replace("@id@", &self.id)
@@ -76,11 +80,11 @@ impl NewRule {
     ///
     /// # Errors
     /// If a file of the rule already exists, or if a file to edit cannot be read or has an unexpected form.
-    pub(crate) fn changes(&self, root: &Path) -> Result<Vec<Change>, String> {
+    pub fn changes(&self, root: &Path) -> Result<Vec<Change>, String> {
         let Self { engine, id } = self;
         let module = self.module();
         let taken = ENGINES.into_iter().map(|engine| format!("rules/{engine}/{id}.yaml"));
-        let code = format!("src/heuristics/{engine}/{module}.rs");
+        let code = format!("crates/elephant-heuristics/src/{engine}/{module}.rs");
         if let Some(path) = taken.chain([code.clone()]).find(|path| root.join(path).exists()) {
             return Err(format!("{path} already exists: choose another id"));
         }
@@ -89,7 +93,9 @@ impl NewRule {
             new(code, include_str!("templates/rule.rs.txt")),
             new(format!("rules/{engine}/{id}.yaml"), include_str!("templates/rule.yaml.txt")),
             new(format!("rules/{engine}/{id}.md"), include_str!("templates/rule.md.txt")),
-            edited(root, format!("src/heuristics/{engine}/mod.rs").into(), |text| with_row(text, &module))?,
+            edited(root, format!("crates/elephant-heuristics/src/{engine}/mod.rs").into(), |text| {
+                with_row(text, &module)
+            })?,
             self.case(root)?,
         ])
     }
@@ -124,12 +130,12 @@ impl NewRule {
 
     /// Instructions for the remaining work.
     #[must_use]
-    pub(crate) fn next_steps(&self, changes: &[Change]) -> String {
+    pub fn next_steps(&self, changes: &[Change]) -> String {
         let engine = &self.engine;
         let cases = changes.last().map(|change| change.path.display().to_string()).unwrap_or_default();
         format!(
             "Next:\n\
-             1. Write the check in src/heuristics/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. If a measure shows how\n   \
+             1. Write the check in crates/elephant-heuristics/src/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. If a measure shows how\n   \
                 bad a finding is, add .measured_by(\"key\", Worse::Higher) to RULE, so that baselines keep it.\n\
              2. Set the limits in rules/{engine}/{id}.yaml and describe the rule in rules/{engine}/{id}.md (\"TODO\" marks open places).\n\
              3. Adjust the case for each severity in {cases}, then cargo fmt and cargo clippy --all-targets.\n\
@@ -146,7 +152,7 @@ impl NewRule {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(crate) fn write(root: &Path, changes: &[Change]) -> io::Result<()> {
+pub fn write(root: &Path, changes: &[Change]) -> io::Result<()> {
     for Change { path, text } in changes {
         let path = root.join(path);
         if let Some(folder) = path.parent() {

@@ -7,7 +7,7 @@ use twox_hash::XxHash32;
 
 /// `spark.eventLog.compression.codec`, or no compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Codec {
+pub enum Codec {
     /// Uncompressed lines of JSON.
     Plain,
     /// One frame of level 1, as is Spark's default.
@@ -18,7 +18,7 @@ pub(crate) enum Codec {
 
 impl Codec {
     /// The file name extension of a compressed log, including the dot.
-    pub(crate) const fn extension(self) -> &'static str {
+    pub const fn extension(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Zstd => ".zstd",
@@ -27,7 +27,7 @@ impl Codec {
     }
 
     /// Compresses the output of `content`.
-    pub(crate) fn pack(
+    pub fn pack(
         self,
         out: &mut dyn Write,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -107,7 +107,7 @@ impl Write for Lz4Blocks<'_> {
 
 /// Decompresses a file of [`Codec::Lz4`], checks every block, and returns the length: the minimum cost of
 /// reading it.
-pub(crate) fn unpack_lz4(file: &mut dyn Read, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
+pub fn unpack_lz4(file: &mut dyn Read, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
     let (mut stored, mut content, mut total) = (Vec::new(), Vec::new(), 0);
     loop {
         let (mut magic, mut token) = ([0; 8], [0]);

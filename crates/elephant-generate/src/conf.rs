@@ -75,7 +75,7 @@ const SUFFIXES: &[(&str, &str)] = &[
 ];
 
 /// Writes the configuration.
-pub(crate) fn write(out: &mut dyn Write) -> io::Result<()> {
+pub fn write(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?><configuration>\n")?;
     for (name, value, source) in SET {
         write_property(name, value, source, out)?;

@@ -13,7 +13,7 @@ use elephant_generate::spark::SparkJob;
 use elephant_generate::spark::codec::Codec;
 use elephant_generate::{Format, Job, conf};
 use elephant_rs::model::Application;
-use elephant_rs::rules::{RuleFile, RuleSet};
+use elephant_rs::rules::RuleSet;
 use readers::{Judging, avro_binary, avro_json, configuration, decode, hadoop1, spark_log};
 
 const FORMATS: [Format; 3] = [Format::AvroJson, Format::AvroBinary, Format::Hadoop1];

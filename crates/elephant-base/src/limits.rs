@@ -56,6 +56,7 @@ impl Limits {
         Self { decoded: None, ratio: None, line: None, tasks: None, memory: None, time: None };
 
     /// All limits but that on time, as text: a history that they cut is cut at the same place by the same ones.
+    #[must_use]
     pub fn written(&self) -> String {
         let Self { decoded, ratio, line, tasks, memory, time: _ } = self;
         let bytes = |limit: &Option<Bytes>| limit.map(Bytes::get);
@@ -235,6 +236,7 @@ pub fn behind(error: &io::Error) -> Option<LimitReached> {
 }
 
 /// The problem code for a read error: [`REACHED`] if a limit caused it.
+#[must_use]
 pub fn code_of(error: &io::Error, otherwise: &'static str) -> &'static str {
     if behind(error).is_some() { REACHED } else { otherwise }
 }

@@ -100,6 +100,7 @@ impl Millis {
 impl Millis {
     /// Like `Display`, but to the millisecond below a minute: `2.27 s`. `Display` cuts, so that a limit of 2.27 s and a
     /// time of 2.25 s below it would both be 2.2 s.
+    #[must_use]
     pub fn precise(self) -> String {
         match (self.0 / 1000, self.0 % 1000) {
             (secs @ 1..=59, ms @ 1..) => {

@@ -17,7 +17,7 @@ use elephant_base::severity::Severity;
 use elephant_engine::engine::{Options, PartKind, Sort};
 use elephant_engine::results::Report;
 use elephant_report::{Format, PieceFormat, TextOptions, write};
-use elephant_ruleset::{RuleError, RuleFile, RuleInfo, RuleSet};
+use elephant_ruleset::{RuleError, RuleInfo, RuleSet};
 use elephant_verdict::savings::Prices;
 
 /// The files of rules.

@@ -33,6 +33,7 @@ pub enum Format {
 
 impl Format {
     /// The name in tables and file names.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::AvroJson => "avro-json",

@@ -18,6 +18,7 @@ pub struct Folder {
 
 impl Folder {
     /// A new folder.
+    #[must_use]
     pub fn new(trace: Trace, path: &Path, gzip: bool, part: u64) -> Self {
         Self { trace, path: path.to_owned(), gzip, part, tasks: 0, open: Vec::new() }
     }

@@ -113,6 +113,7 @@ impl Stragglers<'_> {
 }
 
 /// The time in which any attempt ran.
+#[must_use]
 pub fn time_of_tasks(app: &Application) -> Millis {
     time_of(app, |_, _| true)
 }

@@ -25,6 +25,7 @@ pub struct TwoGroups {
 
 impl TwoGroups {
     /// The difference of the means as a multiple of the smaller one, truncated to a whole number.
+    #[must_use]
     pub fn deviation(self) -> u64 {
         let apart = self.large.mean.abs_diff(self.small.mean);
         let base = self.large.mean.min(self.small.mean).max(1);
@@ -33,6 +34,7 @@ impl TwoGroups {
 
     /// The same for rules that users define: 0 if all values are in one group; `None` if the smaller mean is 0, because
     /// then there is no multiple of it.
+    #[must_use]
     pub fn multiple(self) -> Option<f64> {
         if self.small.count == 0 || self.large.count == 0 {
             return Some(0.0);
@@ -51,6 +53,7 @@ impl TwoGroups {
 /// Splits `values` three times: first at their mean, then at the *difference* of the two groups' means.
 /// This is not 2-means: only values above that difference stay in the large group. Equal values go to the
 /// large group.
+#[must_use]
 pub fn two_groups(values: &[i64]) -> TwoGroups {
     let mut pivot = truncated_mean(values).unwrap_or_default();
     let mut groups = partition(values, pivot);

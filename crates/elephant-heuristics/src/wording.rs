@@ -40,6 +40,7 @@ pub(super) fn decisive(severity: Severity, conditions: &[(Severity, String)]) ->
 }
 
 /// Whole numbers with separated thousands: `3,000,000`.
+#[must_use]
 pub fn grouped(number: i128) -> String {
     with_thousands(&number.to_string())
 }

@@ -86,12 +86,14 @@ pub struct Notice {
 }
 
 /// Compares paths by their bytes: a total order that is the same on every system.
+#[must_use]
 pub fn by_bytes(a: &Path, b: &Path) -> Ordering {
     a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes())
 }
 
 impl Inventory {
     /// An inventory with only these configurations, given with their job ids, for [`Self::conf_for`].
+    #[must_use]
     pub fn of_confs(confs: Vec<(PathBuf, Option<String>)>) -> Self {
         let conf =
             |(path, job_id): (PathBuf, _)| ConfFile { part: Part::new_file(path.clone()), path, job_id };

@@ -46,6 +46,7 @@ impl NamedPath<'_> {
 
 impl<'a> Named<'a> {
     /// Whether a path is standard input or a pipe, which can be read only once.
+    #[must_use]
     pub fn has_streams(self) -> bool {
         let is_stream = |path: &Path| {
             let is_file = |metadata: fs::Metadata| metadata.is_file() || metadata.is_dir();

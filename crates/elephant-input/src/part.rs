@@ -104,6 +104,7 @@ impl Part {
     }
 
     /// Whether it can be read only once.
+    #[must_use]
     pub const fn is_stream(&self) -> bool {
         matches!(self.place, Place::Stream(_))
     }

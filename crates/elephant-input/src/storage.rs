@@ -135,6 +135,7 @@ pub struct Storages(Vec<Arc<dyn Storage>>);
 
 impl Storages {
     /// The built-in storages. Their requests observe the limits.
+    #[must_use]
     pub fn built_in(limits: &Limits) -> Self {
         #[allow(unused_mut)] // most builds have no other
         let mut storages: Vec<Arc<dyn Storage>> = vec![Arc::new(local::LocalFiles)];
@@ -151,6 +152,7 @@ impl Storages {
     }
 
     /// The same storages; objects that they do not deliver completely are added to `broken_off`.
+    #[must_use]
     pub fn watched(&self, broken_off: &BrokenOff) -> Self {
         let watched = |storage: &Arc<dyn Storage>| {
             let (storage, broken_off) = (Arc::clone(storage), broken_off.clone());
@@ -160,11 +162,13 @@ impl Storages {
     }
 
     /// Whether a path is the address of an object.
+    #[must_use]
     pub fn has(&self, path: &Path) -> bool {
         self.of(path).is_some()
     }
 
     /// A path as messages name it, without passwords and signatures.
+    #[must_use]
     pub fn shown(path: &Path) -> PathBuf {
         let storages = Self::built_in(&Limits::NONE);
         storages.of(path).map_or_else(|| path.to_path_buf(), |storage| storage.shown(path))

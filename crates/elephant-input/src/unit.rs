@@ -34,6 +34,7 @@ impl<'p> Unit<'p> {
 
 /// Whether two paths are those of one event log at different times: Spark renames a log at its end, and replaces parts
 /// of a rolling one.
+#[must_use]
 pub fn is_same_log(earlier: &Path, now: &Path) -> bool {
     let was_renamed =
         || earlier.to_str()?.strip_suffix(log_name::IN_PROGRESS).map(|name| Some(name) == now.to_str());

@@ -23,6 +23,7 @@ pub struct ToldByName {
 
 impl ToldByName {
     /// Reads the name of a file, which may be that of a member of an archive, after the archive's.
+    #[must_use]
     pub fn read(path: &str) -> Self {
         let name = path.rsplit(['/', '!']).next().unwrap_or_default();
         let Some(job) = job_id_in(OsStr::new(name)) else { return Self::default() };

@@ -15,6 +15,7 @@ pub fn in_charset(
 }
 
 /// Converts text to the characters that [`in_charset`] writes.
+#[must_use]
 pub fn to_ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

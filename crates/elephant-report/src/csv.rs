@@ -41,7 +41,7 @@ const HEADER: [&str; 28] = [
     "suppressed_until",
 ];
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", HEADER.join(","))?;
     report.applications.iter().try_for_each(|app| piece(app, out))
 }

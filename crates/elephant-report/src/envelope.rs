@@ -45,7 +45,7 @@ struct LinesView {
     problems: u64,
 }
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     begin(report, out)?;
     report.applications.iter().try_for_each(|app| piece(app, out))?;
     end(report, report.applications.len() as u64, out)

@@ -124,7 +124,7 @@ impl Grid {
     }
 
     /// Writes the table in lines of at most `columns`.
-    pub fn write(&self, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, columns: usize, out: &mut dyn Write) -> io::Result<()> {
         match self.widths(columns) {
             Some(widths) => self.table(&widths, columns, out),
             None => self.list(columns, out),

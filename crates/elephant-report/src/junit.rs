@@ -39,7 +39,7 @@ const COSTS: &str = "costs";
 /// The suite of input that could not be read.
 const INPUT: &str = "input";
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let piece = |app: &ApplicationReport| piece(app, &report.rules, report.comparison.as_ref());
     write_pieces(report, &mut Pieces::in_order(&report.applications, piece)?, out)
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::json::{application, write_line};
 use elephant_engine::results::{ApplicationReport, Report};
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     report.applications.iter().try_for_each(|app| piece(app, out))
 }
 

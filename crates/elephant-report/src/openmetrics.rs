@@ -121,7 +121,7 @@ const INCOMPLETE: Family = Family {
 const FINDINGS: Family =
     Family { name: "elephant_findings", unit: None, help: "Findings of all applications, by severity." };
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_pieces(report, &mut Pieces::in_order(&report.applications, |app| Ok(piece(app)))?, out)
 }
 

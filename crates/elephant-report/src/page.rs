@@ -9,6 +9,7 @@ const HANGING: usize = 4;
 
 /// The same page with paragraphs and lists in lines of at most `columns`. Code and tables are broken only where they do
 /// not fit.
+#[must_use]
 pub fn reflow(page: &str, columns: usize) -> String {
     let mut blocks = Blocks { columns, text: String::new(), block: None };
     let mut in_fence = false;
@@ -29,6 +30,7 @@ pub fn reflow(page: &str, columns: usize) -> String {
 }
 
 /// Breaks every line that is wider than `columns`; the rest continues below, with more indent.
+#[must_use]
 pub fn within(text: &str, columns: usize) -> String {
     let mut narrow = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

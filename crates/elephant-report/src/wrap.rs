@@ -3,6 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `text` without characters that could move the cursor, change colours or reorder a line.
+#[must_use]
 pub fn clean(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
@@ -22,6 +23,7 @@ pub(super) fn has_unsafe(text: &str) -> bool {
 }
 
 /// The width of `text` in columns.
+#[must_use]
 pub fn width(text: &str) -> usize {
     if is_plain(text) { text.len() } else { UnicodeWidthStr::width(text) }
 }
@@ -102,6 +104,7 @@ fn is_span(word: &str) -> bool {
 
 /// Lines of at most `columns`, broken at blanks, but not before a unit. A single longer word stays whole, so that settings
 /// and paths can be copied.
+#[must_use]
 pub fn lines(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

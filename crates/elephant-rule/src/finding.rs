@@ -217,11 +217,13 @@ state!(struct Finding { rule, title, rule_facts, tells, severity, raw_severity, 
 
 impl Finding {
     /// A measurement of its evidence.
+    #[must_use]
     pub fn measure(&self, key: &str) -> Option<&Measure> {
         self.evidence.iter().find(|(name, _)| *name == key).map(|(_, measure)| measure)
     }
 
     /// A number of things of its evidence.
+    #[must_use]
     pub fn count(&self, key: &str) -> Option<u64> {
         match self.measure(key)? {
             Measure::Count(count) => Some(*count),
@@ -230,6 +232,7 @@ impl Finding {
     }
 
     /// A time of its evidence.
+    #[must_use]
     pub fn time(&self, key: &str) -> Option<Millis> {
         match self.measure(key)? {
             Measure::Time(time) => Some(*time),
@@ -238,6 +241,7 @@ impl Finding {
     }
 
     /// The severity that it would have in an application that is not small.
+    #[must_use]
     pub fn severity_in_larger_run(&self) -> Severity {
         if self.is_excused { self.severity } else { self.raw_severity }
     }

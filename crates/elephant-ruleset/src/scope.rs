@@ -271,6 +271,7 @@ impl Scope {
     }
 
     /// Whether it tests this aspect.
+    #[must_use]
     pub fn tests(&self, aspect: Aspect) -> bool {
         self.conditions.iter().any(|(tested, _)| *tested == aspect)
     }

@@ -33,6 +33,7 @@ pub enum Lack {
 
 impl Lack {
     /// The text for readers.
+    #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Unknown => "the store has no earlier run of its job",

@@ -94,6 +94,7 @@ impl OverTime {
 impl Fleet {
     /// The latest `most` periods, in the order of time, and the number of earlier ones. Those without known amounts are
     /// left out, because applications may be years apart. `None` if all applications are in the same period.
+    #[must_use]
     pub fn latest(&self, most: usize) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)> {
         let periods = self.periods.as_ref().filter(|periods| periods.names.len() > 1)?;
         let mut known: Vec<InPeriod<'_>> = self.over_time.known(periods).collect();
@@ -103,6 +104,7 @@ impl Fleet {
     }
 
     /// Files that could not be read whose problem is not in the list.
+    #[must_use]
     pub fn unread_hidden(&self) -> u64 {
         let shown: u64 = self.unread.iter().map(|kind| kind.files).sum();
         self.unread_of.saturating_sub(shown)

@@ -46,6 +46,7 @@ pub struct Nodes {
 
 impl NodeSums {
     /// The share of stragglers among tasks that were compared with others.
+    #[must_use]
     pub fn straggler_share(&self) -> Option<f64> {
         (self.compared > 0).then(|| self.stragglers as f64 / self.compared as f64)
     }

@@ -106,6 +106,7 @@ impl Periods {
     }
 
     /// Days with these names.
+    #[must_use]
     pub fn of_days(names: &[&str]) -> Self {
         Self {
             length: Length::Day,
@@ -115,11 +116,13 @@ impl Periods {
     }
 
     /// "day", "week" or "month".
+    #[must_use]
     pub const fn unit(&self) -> &'static str {
         self.length.name()
     }
 
     /// The last day of the period that begins on this day.
+    #[must_use]
     pub fn last_day(&self, name: &str) -> Option<String> {
         let last = self.length.after(name.parse().ok()?)?.pred_opt()?;
         Some(last.to_string())

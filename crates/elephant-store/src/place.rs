@@ -50,6 +50,7 @@ impl From<OsString> for Place {
 
 impl Place {
     /// All files that the database may consist of, if it is in files.
+    #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         let Self::File(path) = self else { return Vec::new() };
         // SQLite derives the other names from the target of a link.

@@ -98,7 +98,7 @@ pub(super) struct Writer<'c> {
 }
 
 /// The runs to which files belong.
-pub struct Runs<'r> {
+pub(crate) struct Runs<'r> {
     pub(super) run: i64,
     pub(super) now: Timestamp,
     /// The rules with the limits: the run of files that limits cut.

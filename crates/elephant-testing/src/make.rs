@@ -99,6 +99,12 @@ pub struct Zip {
     count: u16,
 }
 
+impl Default for Zip {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Zip {
     pub fn new() -> Self {
         Self { bytes: Vec::new(), directory: Vec::new(), count: 0 }

@@ -5,7 +5,7 @@
 // This program prints to the terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use new_rule::NewRule;

@@ -23,6 +23,7 @@ state!(struct AtLeast { run_time, used });
 
 impl AtLeast {
     /// The lower limits of an application, of which `metrics` are the known costs.
+    #[must_use]
     pub fn of(
         app: &Application,
         metrics: &Metrics,

@@ -75,6 +75,7 @@ impl Metrics {
 }
 
 /// From submission to end.
+#[must_use]
 pub fn run_time(app: &Application) -> Option<Millis> {
     Millis::between(app.submitted_at?, app.finished_at?)
 }

@@ -15,6 +15,7 @@ pub struct Hosts {
 
 impl Hosts {
     /// `names` must be sorted, unique and in lower case.
+    #[must_use]
     pub fn new(names: Vec<String>) -> Self {
         let mut by_label = BTreeMap::new();
         for (node, name) in names.iter().enumerate() {
@@ -25,6 +26,7 @@ impl Hosts {
     }
 
     /// The name to compare: host names are case-insensitive, and a trailing dot does not matter.
+    #[must_use]
     pub fn normal(host: &str) -> String {
         host.trim().trim_end_matches('.').to_ascii_lowercase()
     }
@@ -34,6 +36,7 @@ impl Hosts {
     }
 
     /// The node with this name, or the only node with the same first DNS label.
+    #[must_use]
     pub fn find(&self, host: &str) -> (HostMatch, Option<usize>) {
         let host = Self::normal(host);
         if let Ok(node) = self.names.binary_search(&host) {

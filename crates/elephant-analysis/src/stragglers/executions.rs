@@ -268,6 +268,7 @@ fn overtaken(group: &TaskGroup, mut rows: impl Iterator<Item = usize>, winner: u
 
 /// The originals that a speculative copy overtook, by row, with the time that they ran. All except those that still
 /// succeeded would have taken longer.
+#[must_use]
 pub fn overtaken_originals(group: &TaskGroup) -> Vec<(usize, Millis)> {
     // Copies win in few groups, and there may be a hundred thousand groups.
     if !group.winners().any(|row| group.attempts.is_speculative(row) == Some(true)) {
@@ -323,6 +324,7 @@ fn input_unit(group: &TaskGroup) -> Option<InputUnit> {
 }
 
 /// Counters that measure a task's input.
+#[must_use]
 pub const fn input_counters(kind: TaskKind) -> CounterMask {
     use Counter as C;
     match kind {

@@ -114,6 +114,7 @@ impl Known {
 
 impl LiveGroup {
     /// A group of `tasks` tasks; `first` is the launch of its first task.
+    #[must_use]
     pub fn new(tasks: usize, first: Launch, detectors: usize, options: &Options) -> Self {
         let mut group = Self {
             origin: first.at,
@@ -134,11 +135,13 @@ impl LiveGroup {
     }
 
     /// The number of attempts that run.
+    #[must_use]
     pub const fn running(&self) -> usize {
         self.running
     }
 
     /// Approximate memory use in bytes.
+    #[must_use]
     pub fn held(&self) -> u64 {
         let attempts = self.launches.len() as u64;
         let each = size_of::<Known>() + size_of::<Attempt>() + PER_ATTEMPT;
@@ -314,6 +317,7 @@ impl LiveGroup {
     }
 
     /// Whether no further scan is possible.
+    #[must_use]
     pub fn is_over(&self) -> bool {
         self.running == 0 && self.playback.is_at_end(&self.timeline)
     }

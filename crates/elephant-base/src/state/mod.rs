@@ -21,6 +21,7 @@ pub trait State: Sized {
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -33,6 +34,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many bytes are left.
+    #[must_use]
     pub const fn left(&self) -> usize {
         self.0.len()
     }

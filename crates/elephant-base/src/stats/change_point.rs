@@ -18,6 +18,7 @@ pub struct ChangePoint {
 /// The most likely change in a series (Pettitt's test: A non-parametric approach to the change-point problem, Applied
 /// Statistics 28, 1979). It compares ranks, so that single outliers are no change. `None` if there are fewer than two
 /// values on either side of the change, or if all are equal.
+#[must_use]
 pub fn change_point(series: &[f64]) -> Option<ChangePoint> {
     let n = series.len();
     // U(t) is the sum of sign(x_i − x_j) over i < t ≤ j: V_t = sum over all j of sign(x_t − x_j) is its increment.

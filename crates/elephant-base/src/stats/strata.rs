@@ -54,6 +54,7 @@ impl Strata {
     }
 
     /// A part of a stratum, by members and hits of both. The part must not be the whole stratum.
+    #[must_use]
     pub fn of_part((members, hits): (u64, u64), (all, all_hits): (u64, u64)) -> Self {
         let (other_members, other_hits) = (all - members, all_hits - hits);
         let [n, m, size, hit] = [members, other_members, all, all_hits].map(|count| count as f64);
@@ -70,6 +71,7 @@ impl Strata {
     }
 
     /// The share of hits in the part, and the share expected from the rest; `None` without members.
+    #[must_use]
     pub fn shares(&self) -> Option<(f64, f64)> {
         let members = self.members as f64;
         (self.members > 0).then(|| (self.hits as f64 / members, self.expected / members))
@@ -78,6 +80,7 @@ impl Strata {
     /// The mid-p-value: the probability of more hits in the part if hits are distributed by chance, plus half
     /// of the probability of equally many. The probability of as many or more would be too cautious for small
     /// counts (H. O. Lancaster, "Significance Tests in Discrete Distributions", 1961).
+    #[must_use]
     pub fn p_value(&self) -> f64 {
         let hits = self.hits as f64;
         if hits <= self.mean || self.variance <= 0.0 {

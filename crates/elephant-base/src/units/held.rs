@@ -14,6 +14,7 @@ pub fn show_gb_hours(amount: MbMillis) -> String {
 }
 
 /// Three significant digits; tiny amounts become "<0.01", not "0".
+#[must_use]
 pub fn show_hours(hours: f64) -> String {
     if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits_grouped(hours) }
 }

@@ -9,7 +9,7 @@ use super::super::diagnostics::print_problems;
 use super::super::finding_args::Day;
 use super::super::{Exit, output};
 use super::print;
-use elephant_ruleset::{Importance, RuleFile, RuleSet};
+use elephant_ruleset::{Importance, RuleSet};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

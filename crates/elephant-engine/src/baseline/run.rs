@@ -79,6 +79,7 @@ pub(super) fn unfit(app: &ApplicationReport) -> Option<&'static str> {
 }
 
 /// Five significant digits: more would only make files harder to compare.
+#[must_use]
 pub fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(value)
 }

@@ -61,11 +61,13 @@ impl Total {
         total
     }
 
+    #[must_use]
     pub fn figure(&self, key: &str) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.key == key)
     }
 
     /// The run times together.
+    #[must_use]
     pub fn run_time(&self) -> Option<&Figure> {
         self.figure("runtime_ms")
     }
@@ -73,6 +75,7 @@ impl Total {
 
 impl JobPairs<'_> {
     /// For each rule, the number of pairs in which its finding changed like this.
+    #[must_use]
     pub fn moved(&self, wanted: Move) -> BTreeMap<&str, u64> {
         let mut rules = BTreeMap::new();
         for pair in &self.changed {
@@ -114,11 +117,13 @@ fn key(pair: &Pair) -> Key<'_> {
 
 impl Diff {
     /// The costs of all pairs together.
+    #[must_use]
     pub fn total(&self) -> Total {
         Total::of(&self.pairs)
     }
 
     /// The jobs of which a pair changed: the one whose run time changed most first, or in the order that was asked for.
+    #[must_use]
     pub fn jobs(&self) -> Vec<JobPairs<'_>> {
         let mut jobs: BTreeMap<Key<'_>, JobPairs<'_>> = BTreeMap::new();
         for pair in self.largest() {
@@ -148,6 +153,7 @@ impl Diff {
     }
 
     /// The pairs of the first `top` jobs that changed; all pairs without a number.
+    #[must_use]
     pub fn pairs_of(&self, top: Option<usize>) -> Vec<&Pair> {
         match top {
             None => self.pairs.iter().collect(),

@@ -121,6 +121,7 @@ impl Diff {
 
 impl Pair {
     /// The run times.
+    #[must_use]
     pub fn run_time(&self) -> Option<&Figure> {
         self.figure("runtime_ms")
     }
@@ -152,6 +153,7 @@ impl Pair {
     }
 
     /// Whether the run time, a setting or a finding changed.
+    #[must_use]
     pub fn changed(&self) -> bool {
         let run_time = self.run_time().is_some_and(|figure| match figure.change() {
             Some(change) => change.abs() >= SAME_RUN_TIME,

@@ -92,6 +92,7 @@ impl Pieces {
     }
 
     /// The number of applications.
+    #[must_use]
     pub const fn len(&self) -> usize {
         self.ranks.len()
     }

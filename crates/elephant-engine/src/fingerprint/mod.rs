@@ -148,6 +148,7 @@ pub fn stage_name(name: &str) -> String {
 }
 
 /// A key without the line numbers of call sites, which move when code above them changes.
+#[must_use]
 pub fn without_lines(key: &str) -> String {
     let mut parts = key.split(':');
     let mut loose = parts.next().unwrap_or_default().to_owned();
@@ -168,6 +169,7 @@ fn short(name: &str) -> String {
 }
 
 /// The XXH3 hash of a text, 128 bits with seed 0, in 32 hexadecimal digits.
+#[must_use]
 pub fn hash(text: &str) -> String {
     format!("{:032x}", XxHash3_128::oneshot(text.as_bytes()))
 }

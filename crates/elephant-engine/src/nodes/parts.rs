@@ -14,6 +14,7 @@ use elephant_input::named::Named;
 use elephant_model::model::Application;
 
 /// The settings that change what is collected, in words.
+#[must_use]
 pub fn options_of_part(settings: &Settings, conditions: &Conditions) -> String {
     let Settings { min_group, straggler, .. } = settings;
     let tasks = if conditions.is_empty() { String::new() } else { format!(", --where {conditions}") };

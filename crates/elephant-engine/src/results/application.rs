@@ -174,6 +174,7 @@ impl ApplicationReport {
     }
 
     /// A Spark application that did no work.
+    #[must_use]
     pub fn blank(id: &str) -> Self {
         let mut app = Application::new(Engine::Spark);
         id.clone_into(&mut app.id);

@@ -20,6 +20,7 @@ use elephant_verdict::troubles::WorthSum;
 pub struct JobGroup(u128);
 
 impl JobGroup {
+    #[must_use]
     pub fn of(app: &ApplicationReport) -> Self {
         Self::of_run(app.engine, app.name.as_deref(), app.user.as_deref(), &app.id)
     }

@@ -95,6 +95,7 @@ impl Leading {
     }
 
     /// Why the first of several applications ranks first, in words. `failed` is whether it failed.
+    #[must_use]
     pub fn reason(&self, failed: bool) -> &'static str {
         match self {
             Self::Worth(worth) if *worth == Worth::default() => "the run with the worst findings",

@@ -36,6 +36,7 @@ type Order = (Option<Worth>, Reverse<Severity>, Reverse<u64>);
 
 impl Candidate {
     /// The worst trouble of each kind, in the order of the troubles.
+    #[must_use]
     pub fn of(app: &ApplicationReport) -> Vec<Self> {
         let by_saving = matches!(app.leading, Leading::Worth(_));
         let mut candidates: Vec<Self> = Vec::new();

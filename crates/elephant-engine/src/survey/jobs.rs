@@ -35,6 +35,7 @@ impl<'a> Job<'a> {
     }
 
     /// The run that waited longest; if no run waited, the first in the report.
+    #[must_use]
     pub fn longest(&self) -> Option<&ApplicationStragglers> {
         let mut longest: Option<&ApplicationStragglers> = None;
         for run in &self.runs {
@@ -46,6 +47,7 @@ impl<'a> Job<'a> {
     }
 
     /// The causes of the stragglers of all runs.
+    #[must_use]
     pub fn causes(&self) -> CauseCounts {
         let mut causes = CauseCounts::default();
         self.runs.iter().for_each(|run| causes.merge(&run.causes));

@@ -298,6 +298,7 @@ impl Learnt {
 
     /// Usual progress of the tasks of a group in applications other than this one. The group is found by the
     /// engine, the name of its job and its own name.
+    #[must_use]
     pub fn usual_progress(
         &self,
         (engine, job): (Engine, Option<&str>),

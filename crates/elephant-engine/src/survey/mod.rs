@@ -185,11 +185,13 @@ pub struct EngineDetectors {
 
 impl EngineDetectors {
     /// The largest number of stragglers that a detector was rated on.
+    #[must_use]
     pub fn stragglers(&self) -> u64 {
         self.detectors.iter().map(|pooled| pooled.total.quality.stragglers).max().unwrap_or_default()
     }
 
     /// How many tasks all detectors flagged together.
+    #[must_use]
     pub fn flagged(&self) -> u64 {
         self.detectors.iter().map(|pooled| pooled.total.quality.detected).sum()
     }

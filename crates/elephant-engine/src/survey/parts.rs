@@ -12,6 +12,7 @@ use elephant_input::named::Named;
 use elephant_model::model::Application;
 
 /// The settings that change what is found in one application, in words.
+#[must_use]
 pub fn options_of_part(settings: &Settings) -> String {
     let of_report = Settings { models: None, most_jobs: None, trace: None, ..settings.clone() };
     format!("{of_report:?}")

@@ -23,6 +23,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// How long all of them waited.
+    #[must_use]
     pub fn total(waiting: &[Self]) -> Millis {
         waiting.iter().map(|waiting| waiting.delay).sum()
     }

@@ -116,6 +116,7 @@ impl LiveApplication {
     }
 
     /// The time of the newest event.
+    #[must_use]
     pub const fn newest(&self) -> Option<Timestamp> {
         self.newest
     }

@@ -61,6 +61,7 @@ impl WatchedLog {
     }
 
     /// How far the log was read.
+    #[must_use]
     pub const fn reached(&self) -> Reached {
         self.reached
     }

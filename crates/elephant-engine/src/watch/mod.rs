@@ -141,6 +141,7 @@ impl Watch {
 
     /// Also watches the applications of `servers`.
     #[cfg(feature = "http")]
+    #[must_use]
     pub fn and(self, servers: Servers) -> Self {
         Self { servers: Some(servers), ..self }
     }

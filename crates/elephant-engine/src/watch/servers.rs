@@ -91,6 +91,7 @@ enum Answer {
 
 impl Servers {
     /// Asks servers.
+    #[must_use]
     pub fn new(questions: Questions) -> Self {
         let Questions { addresses, client, interval, filter, judges, memory, once } = questions;
         let server = |address: &String| Server {

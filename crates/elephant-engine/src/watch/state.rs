@@ -186,6 +186,7 @@ impl State {
     }
 
     /// Whether an earlier run followed a log.
+    #[must_use]
     pub fn knows_logs(&self) -> bool {
         !self.following.is_empty() || !self.ended.is_empty()
     }

@@ -36,6 +36,7 @@ pub struct Webhook {
 
 impl Webhook {
     /// Sends to this address.
+    #[must_use]
     pub fn to(url: String, client: Client) -> Self {
         let (messages, queue) = channel();
         let (told, outcomes) = channel();
@@ -67,6 +68,7 @@ impl Webhook {
     }
 
     /// The number of messages that were neither accepted nor refused.
+    #[must_use]
     pub const fn waiting(&self) -> usize {
         self.waiting
     }

@@ -21,6 +21,7 @@ pub struct Job<'a> {
 
 impl Job<'_> {
     /// Its name, or its id without one: of the run that comes first in the report.
+    #[must_use]
     pub fn name(&self) -> &str {
         self.runs.first().map_or("", |run| run.name.as_deref().unwrap_or(&run.id))
     }
@@ -65,6 +66,7 @@ fn own_changes(runs: &[&ApplicationReplays]) -> Vec<Change> {
 
 impl WhatIfReport {
     /// The jobs in the order of the report.
+    #[must_use]
     pub fn jobs(&self) -> Vec<Job<'_>> {
         let mut places: FxHashMap<JobGroup, usize> = FxHashMap::default();
         let mut runs: Vec<Vec<&ApplicationReplays>> = Vec::new();

@@ -89,11 +89,13 @@ impl ChangeTotal {
     }
 
     /// The most frequent reason why its effect is not known; among equals the first in the alphabet.
+    #[must_use]
     pub fn mostly_unknown_because(&self) -> Option<&str> {
         most_frequent(&self.reasons)
     }
 
     /// The time that it saves, less what it adds.
+    #[must_use]
     pub fn net_ms(&self) -> f64 {
         let point = |range: Option<Range>| range.map_or(0.0, |range| range.point);
         point(self.saves_ms) - point(self.longer_ms)
@@ -101,6 +103,7 @@ impl ChangeTotal {
 }
 
 /// The most frequent reason; among equals the first in the alphabet.
+#[must_use]
 pub fn most_frequent(reasons: &BTreeMap<String, u64>) -> Option<&str> {
     Some(reasons.iter().max_by_key(|&(why, count)| (count, Reverse(why)))?.0)
 }
@@ -134,6 +137,7 @@ impl Total {
     }
 
     /// The change that saves most time; among equals the first, which leaves out the fewest troubles.
+    #[must_use]
     pub fn best(&self) -> Option<&ChangeTotal> {
         let mut best: Option<&ChangeTotal> = None;
         for total in self.changes.iter().filter(|total| total.net_ms() > 0.0) {
@@ -147,6 +151,7 @@ impl Total {
 
 impl WhatIfReport {
     /// Why applications were not replayed, and how many.
+    #[must_use]
     pub fn not_replayed(&self) -> BTreeMap<String, u64> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         for why in self.applications.iter().filter_map(|app| app.replays.as_ref().err()) {

@@ -1,7 +1,5 @@
 //! Parameter values in effect: by scope, with renamed keys, after an import.
 
-use std::path::Path;
-
 use elephant_engine::engine::visit;
 use elephant_rule::params::ParamValue;
 use elephant_ruleset::{Importance, RuleFile, RuleProblem, RuleSet, import};

@@ -30,7 +30,7 @@ const FIRST_TIME: i64 = 100_000_000_000;
 const PAUSE: i64 = 1_000;
 
 /// A recording that can be repeated.
-pub struct Recording {
+pub(super) struct Recording {
     /// Lines up to the first job.
     head: Vec<u8>,
     /// Lines that are repeated.
@@ -58,7 +58,7 @@ struct Number {
 
 impl Recording {
     /// Reads the uncompressed lines of a finished event log.
-    pub fn read(log: &mut dyn BufRead) -> io::Result<Self> {
+    pub(super) fn read(log: &mut dyn BufRead) -> io::Result<Self> {
         let (mut head, mut late) = (Vec::new(), Vec::new());
         let (mut body, mut tail) = (Body::default(), Body::default());
         for line in log.lines() {
@@ -91,7 +91,7 @@ impl Recording {
     }
 
     /// Writes a log that runs the recorded jobs this many times.
-    pub fn write(&self, times: u32, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write(&self, times: u32, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.head)?;
         out.write_all(&self.late)?;
         for repetition in 0..times {

@@ -18,6 +18,7 @@ pub enum Codec {
 
 impl Codec {
     /// The file name extension of a compressed log, including the dot.
+    #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Plain => "",

@@ -49,6 +49,7 @@ pub struct SparkJob {
 
 impl SparkJob {
     /// This many tasks, on 50 executors with 4 cores.
+    #[must_use]
     pub const fn of(tasks: u32) -> Self {
         Self { tasks, executors: 50, cores: 4, lost_executors: 0 }
     }

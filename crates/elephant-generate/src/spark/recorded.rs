@@ -17,6 +17,7 @@ pub enum Recorded {
 
 impl Recorded {
     /// The name in tables and file names.
+    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tasks => "tasks",
@@ -25,6 +26,7 @@ impl Recorded {
     }
 
     /// Task attempts of one run.
+    #[must_use]
     pub const fn tasks(self) -> u32 {
         match self {
             Self::Tasks => 28,
@@ -33,6 +35,7 @@ impl Recorded {
     }
 
     /// Approximate length of one run.
+    #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
             Self::Tasks => 310_000,

@@ -34,7 +34,7 @@ struct Note {
     sparse: bool,
 }
 
-pub fn list(bytes: &Arc<File>) -> io::Result<Listing> {
+pub(super) fn list(bytes: &Arc<File>) -> io::Result<Listing> {
     let len = bytes.metadata()?.len();
     let mut listing = Listing::default();
     let mut note = Note::default();

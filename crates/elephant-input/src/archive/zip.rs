@@ -12,7 +12,7 @@ use zip::result::ZipError;
 
 use super::{Entry, Listing, MAX_MEMBERS, Packing, zip_walk};
 
-pub fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
+pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
     let mut archive = ZipArchive::new(BufReader::new(&**bytes))?;
     let directory = archive.central_directory_start();
     let (mut entries, mut places, mut lost) = (Vec::new(), Vec::new(), false);

@@ -25,7 +25,7 @@ const DEFLATE: u16 = 8;
 /// Marks a length that does not fit and stands in a separate record.
 const LONG: u32 = u32::MAX;
 
-pub fn list(bytes: &Arc<File>, budget: &Budget) -> io::Result<Listing> {
+pub(super) fn list(bytes: &Arc<File>, budget: &Budget) -> io::Result<Listing> {
     let len = bytes.metadata()?.len();
     let mut listing = Listing { truncated: true, ..Listing::default() };
     let mut at = 0;

@@ -22,6 +22,7 @@ pub struct FileList {
 
 impl FileList {
     /// Whether a file would be among these if it were still there: its folder was listed.
+    #[must_use]
     pub fn covers(&self, path: &Path) -> bool {
         let is_below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
         is_below(&self.folders) && !is_below(&self.failed)
@@ -29,6 +30,7 @@ impl FileList {
 }
 
 /// Lists the files that [`super::discover`] would examine, without opening one.
+#[must_use]
 pub fn list(named: Named<'_>, limits: &Limits) -> FileList {
     let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
     let walk = Walk::new(*limits, |_, _| None, storages.clone());
@@ -67,6 +69,7 @@ pub struct FileState {
 
 impl FileState {
     /// Whether a file has the same content, as far as can be told without opening it.
+    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         // Compare etags only if both are known: old stores have none.
         let is_renamed = self.etag.as_ref().zip(other.etag.as_ref()).is_some_and(|(own, other)| own != other);

@@ -54,6 +54,7 @@ pub fn logs(path: &Path) -> io::Result<Vec<Found>> {
 }
 
 /// Whether new logs may appear below a path.
+#[must_use]
 pub fn is_open_ended(path: &Path) -> bool {
     path.is_dir() && !log_name::is_rolling_folder(name(path))
 }

@@ -50,6 +50,7 @@ pub struct FollowError {
 
 impl FollowError {
     /// Whether the log became shorter, because its writer started it again.
+    #[must_use]
     pub const fn is_shorter(&self) -> bool {
         matches!(self.source, FileError::Shorter)
     }
@@ -72,11 +73,13 @@ impl FollowedLog {
     }
 
     /// The file or the folder.
+    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// When the file that is read was last written.
+    #[must_use]
     pub fn written_at(&self) -> Option<SystemTime> {
         match &self.source {
             Source::File(file) => file.written_at(),

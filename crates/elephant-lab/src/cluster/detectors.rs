@@ -31,6 +31,7 @@ pub(super) fn detector(id: &str, settings: &Detection) -> Option<Box<dyn Detecto
 }
 
 /// The names of all detectors.
+#[must_use]
 pub fn names() -> Vec<&'static str> {
     detect::all().iter().map(|detector| detector.id()).collect()
 }

@@ -29,6 +29,7 @@ pub struct Run {
 impl Run {
     /// When an attempt had done this share of its work, in seconds since the start of the job; `None` if it did
     /// not get there.
+    #[must_use]
     pub fn time_at(&self, attempt: &Attempt, progress: f64) -> Option<f64> {
         let time = self.growth.get(attempt.node)?.time_at(attempt.base? + progress * attempt.work)?;
         attempt.end.filter(|&end| time <= end)?;

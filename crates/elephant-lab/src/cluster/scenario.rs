@@ -133,6 +133,7 @@ impl Scenario {
     }
 
     /// The built-in scenario of this name.
+    #[must_use]
     pub fn shipped(name: &str) -> Option<Result<Self, ScenarioError>> {
         Self::shipped_text(name).map(|text| Self::read(&text, name))
     }

@@ -211,6 +211,7 @@ pub fn simulate(plan: &Plan) -> ClusterReport {
 }
 
 /// A single run with this seed; `None` if the detector is unknown.
+#[must_use]
 pub fn single(scenario: &Scenario, policy: Policy, id: &str, seed: u64) -> Option<Run> {
     let usual = Usual::of(scenario, seed);
     let detector = detector(id, &scenario.detection)?;

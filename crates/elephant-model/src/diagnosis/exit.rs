@@ -169,6 +169,7 @@ const CODES: &[ExitCode] = &[
 /// Codes are those of Hadoop's `ContainerExitStatus` and Spark's `ApplicationMaster`, `SparkExitCode` and
 /// `ExecutorExitCode`; from 129, 128 plus the number of a signal. Applications that call `System.exit` may use the same
 /// numbers with other meanings.
+#[must_use]
 pub fn exit_code(code: i32) -> Option<ExitCode> {
     let place = CODES.binary_search_by_key(&code, |known| known.code).ok()?;
     CODES.get(place).copied()

@@ -65,6 +65,7 @@ macro_rules! kinds {
 
 impl FailureKind {
     /// Whether the heap, another part of the process's memory or the container was too small.
+    #[must_use]
     pub const fn is_lack_of_memory(self) -> bool {
         matches!(
             self,

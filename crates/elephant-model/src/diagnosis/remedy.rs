@@ -113,11 +113,13 @@ const REMEDIES: &[(FailureKind, &str)] = &[
 
 impl FailureKind {
     /// The remedy, as a sentence without a full stop: for kinds that no setting removes, or in addition to settings.
+    #[must_use]
     pub fn remedy(self) -> &'static str {
         REMEDIES.iter().find(|(kind, _)| *kind == self).map(|(_, remedy)| *remedy).unwrap_or_default()
     }
 
     /// The same for a job of MapReduce.
+    #[must_use]
     pub fn remedy_of_job(self) -> &'static str {
         match self {
             Self::MissingClass => {
@@ -129,6 +131,7 @@ impl FailureKind {
 
     /// How much it explains. A failure has several messages if one thing led to another, or if a task failed in
     /// different ways; the root cause is the one that explains most.
+    #[must_use]
     pub const fn standing(self) -> Standing {
         match self {
             Self::UserKill | Self::ApplicationKill | Self::CommitDenied | Self::TooManyFailures => {
@@ -142,6 +145,7 @@ impl FailureKind {
     }
 
     /// Whether memory outside the heap was full, so that a larger heap does not help.
+    #[must_use]
     pub const fn is_outside_the_heap(self) -> bool {
         matches!(
             self,
@@ -156,6 +160,7 @@ impl FailureKind {
     }
 
     /// Its cause as part of a sentence: "the Java heap was full". `None` if that would say no more than "it failed".
+    #[must_use]
     pub fn because(self) -> Option<String> {
         match self {
             Self::UserCode | Self::PythonError | Self::TooManyFailures | Self::ExecutorLost => None,
@@ -189,6 +194,7 @@ const INTERRUPTIONS: [&str; 3] = [
 
 /// Whether a message about a job, a stage or a query says that it was cancelled: "Job 3 cancelled as part of cancellation
 /// of all jobs". `query.stop()` interrupts the batch that runs.
+#[must_use]
 pub fn is_cancelled(text: &str) -> bool {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

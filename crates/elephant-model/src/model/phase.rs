@@ -55,6 +55,7 @@ impl Phase {
     }
 
     /// The subject of findings about tasks of this kind.
+    #[must_use]
     pub const fn subject(kind: TaskKind) -> Subject {
         match kind {
             TaskKind::Stage(id) => Subject::Stage(id),

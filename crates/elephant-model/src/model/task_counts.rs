@@ -26,6 +26,7 @@ state!(struct TaskCounts { total, succeeded, failed, killed, attempts, speculati
 
 impl TaskCounts {
     /// The counts of one group.
+    #[must_use]
     pub fn of(group: &TaskGroup) -> Self {
         let attempts = group.attempts.len();
         Self {
@@ -40,6 +41,7 @@ impl TaskCounts {
         }
     }
 
+    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
             total: self.total + other.total,

@@ -65,6 +65,7 @@ pub fn parse_within<R: Read>(
 }
 
 /// Where the events of a binary history are.
+#[must_use]
 pub fn event_ranges(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     use crate::counter_names::CounterNames;
     use elephant_model::model::Interner;

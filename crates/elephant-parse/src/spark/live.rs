@@ -95,6 +95,7 @@ pub struct LiveReader {
 
 impl LiveReader {
     /// Reads within the limit on the length of lines.
+    #[must_use]
     pub fn new(limits: &Limits) -> Self {
         Self {
             block: Block::default(),

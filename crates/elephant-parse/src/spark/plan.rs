@@ -23,7 +23,7 @@ const SHUFFLED_JOINS: [&str; 2] = ["SortMergeJoin", "ShuffledHashJoin"];
 
 /// A plan: parents before children.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(super) struct Plan {
     pub(super) nodes: Vec<Node>,
     pub(super) metrics: Vec<Metric>,
 }

@@ -7,4 +7,4 @@ pub(super) mod words;
 
 pub(super) use json::{BaselineView, baseline};
 pub(super) use markdown::section;
-pub use text::write;
+pub(crate) use text::write;

@@ -23,7 +23,7 @@ const WIDE: usize = 60;
 /// The label of findings and runs that could not be judged.
 const NOT_JUDGED: &str = "UNJUDGED";
 
-pub fn write(
+pub(crate) fn write(
     report: &Report,
     comparison: &Comparison,
     options: TextOptions,

@@ -20,6 +20,7 @@ pub(crate) fn missing(comparison: &Comparison) -> impl Iterator<Item = &JobCompa
 }
 
 /// "2 accepted jobs did not run: spark etl, spark daily report". `None` if all ran.
+#[must_use]
 pub fn missing_jobs(comparison: &Comparison) -> Option<String> {
     let count = missing(comparison).count();
     if count == 0 {
@@ -50,6 +51,7 @@ pub(crate) fn of_several(reason: &str) -> String {
 }
 
 /// "1 new finding, 2 higher costs, 3 findings not judged".
+#[must_use]
 pub fn counted(counts: Counts) -> String {
     let Counts { new, worse, better, gone, regressed, improved, .. } = counts;
     let changes = [
@@ -67,6 +69,7 @@ pub fn counted(counts: Counts) -> String {
 }
 
 /// "3 findings not judged, 1 run judged in part, 1 file not read". `None` if everything was judged.
+#[must_use]
 pub fn unjudged_summary(counts: Counts) -> Option<String> {
     let Counts { not_judged, incomplete_runs, unjudged_runs, unread_files, .. } = counts;
     let counts = [

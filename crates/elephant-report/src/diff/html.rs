@@ -26,7 +26,7 @@ const MAX_LABELS: usize = 100;
 const MAX_SETTINGS: usize = 300;
 
 /// Writes the first `top` jobs that changed; without a number, unchanged ones, too.
-pub fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let Listed { jobs, left_out } = jobs::listed(diff, top);
     let unchanged = diff.pairs.iter().filter(|pair| !pair.changed() && diff.pairs.len() > 1);
     let unchanged = if top.is_none() { unchanged.collect() } else { Vec::new() };

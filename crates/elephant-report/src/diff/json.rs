@@ -11,7 +11,7 @@ use elephant_base::severity::Severity;
 use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
 
 /// `options` say whether only the answer is written, and how many jobs.
-pub fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let pairs = if options.summary { Vec::new() } else { diff.pairs_of(options.jobs) };
     let (only_a, only_b): (&[Label], &[Label]) =
         if options.summary { (&[], &[]) } else { (&diff.only_a, &diff.only_b) };

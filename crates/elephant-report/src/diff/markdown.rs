@@ -15,7 +15,7 @@ const NAME: usize = 80;
 const SENTENCE: usize = 400;
 
 /// Writes all pairs, or those of the first `top` jobs that changed.
-pub fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     if diff.pairs.len() > 1 {
         writeln!(out, "{}.\n", answer(&diff.total()))?;
     } else if diff.pairs.is_empty() {

@@ -32,7 +32,7 @@ const WIDE: usize = 60;
 /// Maximum width of a setting's value.
 const VALUE: usize = 200;
 
-pub fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { columns: options.columns, options, out };
     if options.summary {
         return page.answer(diff);

@@ -58,7 +58,7 @@ const OF_CHANGES: [&str; 4] = [
 /// The last column of the worst applications: what to change against the first trouble. Runs of one job would repeat it.
 const REMEDY: &str = "remedy";
 
-pub fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match &answer.view {
         View::Overview(fleet) => overview::write(answer, fleet, out),
         View::Groups(grouping, grouped) => {

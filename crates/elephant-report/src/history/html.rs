@@ -15,7 +15,7 @@ use elephant_store::{
     Answer, Fleet, Group, Grouped, Grouping, NodeSums, Nodes, Periods, Ranked, Run, Runs, View,
 };
 
-pub fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     Page { answer }.write_into(out)
 }
 

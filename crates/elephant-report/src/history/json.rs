@@ -161,7 +161,7 @@ struct RunView<'a> {
     remedy: Option<&'a str>,
 }
 
-pub fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
     let Answer { total, from, until, currency, view } = answer;
     let fleet = match view {
         View::Overview(fleet) if !summary => Some(&**fleet),

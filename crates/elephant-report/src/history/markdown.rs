@@ -8,7 +8,7 @@ use crate::markdown::text;
 use elephant_base::units::Millis;
 use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, View};
 
-pub fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "## {}", escaped(&words::extent(answer)))?;
     if answer.total.applications == 0 {
         return match &answer.view {

@@ -11,7 +11,7 @@ use super::nodes;
 use super::words::{self, amount};
 use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, Runs, View};
 
-pub fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let currency = answer.currency.as_deref();
     let page = Page { columns: options.columns, color: options.color, currency };
     page.paragraph(&words::extent(answer), out)?;

@@ -46,7 +46,7 @@ const WORST_TROUBLES: usize = 5;
 /// Maximum number of reasons listed for rules that were not evaluated.
 const MAX_REASONS: usize = 200;
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_pieces(report, &mut Pieces::in_order(&report.applications, piece::of_kept)?, out)
 }
 

@@ -28,7 +28,7 @@ pub(super) use savings::{AmountsView, amounts};
 use savings::{SumsView, sums};
 pub(super) use writer::{write_line, write_pretty};
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report), out)
 }
 

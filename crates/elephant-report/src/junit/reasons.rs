@@ -44,7 +44,7 @@ impl Reasons {
         Counts { tests: count, failures: count, ..Counts::default() }
     }
 
-    pub fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
+    pub(super) fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
         if self.names.is_empty() {
             return Ok(());
         }

@@ -43,7 +43,7 @@ impl Unjudged {
         Counts { tests, errors, skipped: tests - errors, failures: 0 }
     }
 
-    pub fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
+    pub(super) fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
         if self.cases.is_empty() {
             return Ok(());
         }

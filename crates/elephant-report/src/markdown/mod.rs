@@ -39,7 +39,7 @@ const SENTENCE: usize = 600;
 /// Maximum number of problems listed.
 const PROBLEMS: usize = 20;
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_pieces(report, &mut Pieces::in_order(&report.applications, piece)?, out)
 }
 

@@ -42,7 +42,7 @@ const HEADER: [&str; 31] = [
     "transient",
 ];
 
-pub fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", HEADER.join(","))?;
     shown(report, top).iter().try_for_each(|node| writeln!(out, "{}", row(node).join(",")))
 }

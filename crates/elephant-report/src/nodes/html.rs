@@ -25,7 +25,7 @@ const MAX_ROWS: usize = 2000;
 /// Levels and racks that are listed.
 const MAX_LISTED: usize = 20;
 
-pub fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     Page { report, nodes: shown(report, top) }.write_into(out)
 }
 

@@ -20,7 +20,7 @@ use elephant_engine::nodes::summary::Summary;
 use elephant_engine::nodes::trend::{Day, Trend};
 use elephant_engine::nodes::types::NodeGroup;
 
-pub fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, shown(report, top)), out)
 }
 

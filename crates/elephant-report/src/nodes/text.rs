@@ -28,7 +28,7 @@ const LEAST_ROOM: usize = 10;
 /// Maximum number of nodes in the chart.
 const MAX_CHARTED: usize = 25;
 
-pub fn write(
+pub(super) fn write(
     report: &NodesReport,
     options: TextOptions,
     top: Option<usize>,

@@ -23,7 +23,7 @@ use elephant_ruleset::RuleInfo;
 /// GitHub rejects a run with more results. The worst applications come first, so they are kept.
 const MAX_RESULTS: usize = 25_000;
 
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let rules = Rules::of(&report.rules);
     let piece = |app: &ApplicationReport| piece(app, &rules, report.comparison.as_ref());
     write_pieces(report, &mut Pieces::in_order(&report.applications, piece)?, out)

@@ -17,7 +17,7 @@ const BOTTOM: f64 = 256.0;
 const COLORS: [&str; 6] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
 
 /// Writes the charts; `caption` is below them.
-pub fn write(title: &str, charts: &[Chart], caption: &str, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(title: &str, charts: &[Chart], caption: &str, out: &mut dyn Write) -> io::Result<()> {
     let height = HEIGHT * charts.len() as f64 + 32.0;
     writeln!(
         out,

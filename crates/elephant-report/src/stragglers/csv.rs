@@ -10,7 +10,12 @@ use elephant_engine::survey::{
     ApplicationStragglers, EngineDetectors, GroupReport, Straggler, StragglerReport,
 };
 
-pub fn write(report: &StragglerReport, table: Table, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    report: &StragglerReport,
+    table: Table,
+    shown: Shown,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match table {
         Table::Stragglers => stragglers(applications(report, shown), out),
         Table::Detectors => detectors(&report.total.engines, out),

@@ -28,7 +28,7 @@ const MAX_DAYS: usize = 60;
 const MAX_SERVERS: usize = 5;
 
 /// Writes the first jobs, and the first tasks of each group.
-pub fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     let palette = Palette::of(&report.total.causes);
     let Listed { jobs, left_out } = jobs::listed(report, shown);
     Page { report, jobs, jobs_left_out: left_out, palette }.write_into(out)

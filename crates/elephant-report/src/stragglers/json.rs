@@ -23,7 +23,7 @@ use elephant_engine::survey::{
     StragglerReport, Total, Waiting,
 };
 
-pub fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, applications(report, shown)), out)
 }
 

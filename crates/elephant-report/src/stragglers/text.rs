@@ -39,7 +39,7 @@ const JOB: usize = 46;
 /// Maximum number of servers named.
 const SERVERS: usize = 5;
 
-pub fn write(
+pub(super) fn write(
     report: &StragglerReport,
     options: TextOptions,
     shown: Shown,

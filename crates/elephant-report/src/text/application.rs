@@ -17,7 +17,7 @@ use elephant_verdict::savings::SavingStatus;
 /// Columns of a rule's name; longer names push the message to the next line.
 const RULE_WIDTH: usize = 15;
 
-pub fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     hanging(&facts(app), columns, out)?;
     let together = together(app);

@@ -46,6 +46,7 @@ impl Default for TextOptions {
 
 impl TextOptions {
     /// These options with enough columns to break lines between words.
+    #[must_use]
     pub fn usable(self) -> Self {
         // ASCII needs more columns for some characters, such as +- for ±.
         let columns = if self.ascii { self.columns.saturating_sub(ASCII_COLUMNS) } else { self.columns };
@@ -85,7 +86,7 @@ const TEXT_COLUMN: usize = INDENT + 10;
 /// In narrower terminals, the text continues below the severity.
 const WIDE: usize = 60;
 
-pub fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.applications.is_empty() {
         // Only the overview is wanted.
         let Totals { applications: [quiet, ..], .. } = report.totals;

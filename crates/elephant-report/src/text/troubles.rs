@@ -15,7 +15,7 @@ const ADVICE: usize = 3;
 /// Troubles shown in full without details; later ones only if they are at least moderate.
 const FULL: usize = 3;
 
-pub fn write(
+pub(super) fn write(
     trouble: &Trouble,
     place: usize,
     currency: Option<&str>,

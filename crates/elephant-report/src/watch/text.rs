@@ -92,6 +92,7 @@ fn limit(Compared { measure, value, limit }: Compared) -> Option<String> {
 }
 
 /// "3 applications, 1,204 running tasks, 5 flagged".
+#[must_use]
 pub fn status(status: Status) -> String {
     let applications = plural(status.applications as u64, "application");
     let tasks = plural(status.tasks as u64, "running task");

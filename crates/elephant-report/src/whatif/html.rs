@@ -31,7 +31,7 @@ const MAX_JOBS: usize = 500;
 const MAX_RUNS: usize = 100;
 
 /// Writes the first `top` jobs.
-pub fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     Page::new(report, top).write_into(out)
 }
 

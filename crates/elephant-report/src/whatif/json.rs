@@ -12,7 +12,7 @@ use elephant_engine::whatif::{
     WhatIfReport,
 };
 
-pub fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, shown(report, top)), out)
 }
 

@@ -25,7 +25,7 @@ const NAME: usize = 14;
 /// The most columns of a job's name.
 const JOB: usize = 46;
 
-pub fn write(
+pub(super) fn write(
     report: &WhatIfReport,
     options: TextOptions,
     top: Option<usize>,

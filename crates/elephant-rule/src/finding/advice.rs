@@ -132,6 +132,7 @@ fn quoted(text: &str) -> String {
 
 impl Advice {
     /// To keep something as it is.
+    #[must_use]
     pub fn to_keep(what: &str, why: &str) -> Self {
         Self { kept_because: Some(why.to_owned()), ..Self::new(format!("keep {what}: {why}")) }
     }
@@ -178,6 +179,7 @@ impl Advice {
     }
 
     /// The change that a change of the same advice serves.
+    #[must_use]
     pub fn served_by(&self, change: &SettingChange) -> Option<&SettingChange> {
         let serving = self.serving.iter().find(|serving| serving.setting == change.setting)?;
         self.settings.iter().find(|served| served.setting == serving.served)
@@ -196,6 +198,7 @@ impl Advice {
     }
 
     /// The change of other advice that a change serves.
+    #[must_use]
     pub fn served_elsewhere(&self, change: &SettingChange) -> Option<&SettingChange> {
         self.serving.iter().find(|serving| serving.setting == change.setting)?.elsewhere.as_ref()
     }

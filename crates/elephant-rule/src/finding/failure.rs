@@ -21,22 +21,26 @@ state!(struct Failure { kind, exception, exit_code, message });
 
 impl Failure {
     /// A failure of a kind, with nothing else known.
+    #[must_use]
     pub const fn new(kind: FailureKind) -> Self {
         Self { kind, exception: None, exit_code: None, message: None }
     }
 
     /// The failure that a message describes; `message` is that message in one line.
+    #[must_use]
     pub fn told(known: Diagnosis, message: String) -> Self {
         let message = Some(message).filter(|message| !message.is_empty());
         Self { kind: known.kind, exception: known.exception, exit_code: known.exit_code, message }
     }
 
     /// The same failure, attributed to the node: it occurred in one place only.
+    #[must_use]
     pub fn of_node(self) -> Self {
         Self { kind: FailureKind::BadNode, ..self }
     }
 
     /// "exit code 137 (SIGKILL: killed from outside, …)"; `None` without an exit code.
+    #[must_use]
     pub fn exit_in_words(&self) -> Option<String> {
         let code = self.exit_code?;
         Some(match exit_code(code) {

@@ -105,11 +105,13 @@ impl Names<'_> {
 }
 
 /// A share as text: "12.5 %".
+#[must_use]
 pub fn percent(share: f64) -> String {
     format!("{} %", three_digits(100.0 * share))
 }
 
 /// A ratio of two amounts of which neither is part of the other, to follow a comma: "12.5 % of" or "2.5× ".
+#[must_use]
 pub fn multiple(ratio: f64) -> String {
     if ratio > 1.0 { format!("{}×", three_digits(ratio)) } else { format!("{} of", percent(ratio)) }
 }

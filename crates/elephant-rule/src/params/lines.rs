@@ -9,6 +9,7 @@ pub struct Lines {
 }
 
 impl Lines {
+    #[must_use]
     pub fn of(text: &str) -> Self {
         work::count(text.len());
         Self { ends: memchr::memchr_iter(b'\n', text.as_bytes()).collect() }

@@ -24,6 +24,7 @@ pub trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
 }
 
 /// An amount below 1 in its smallest unit, which would be rounded to a whole number.
+#[must_use]
 pub fn fraction(value: f64, unit: &str) -> Option<String> {
     (value > 0.0 && value < 1.0).then(|| format!("{} {unit}", two_digits_at_least(value)))
 }

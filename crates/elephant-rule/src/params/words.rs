@@ -22,11 +22,13 @@ pub fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Opt
 }
 
 /// `unknown severity "high"; expected none, low or moderate`, where `kind` is "severity".
+#[must_use]
 pub fn unknown_word(kind: &str, word: &str, expected: &[&str]) -> String {
     format!("unknown {kind} \"{word}\"; expected {}", one_of(expected))
 }
 
 /// "none, low or moderate".
+#[must_use]
 pub fn one_of(words: &[&str]) -> String {
     match words {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),

@@ -7,7 +7,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 
 /// A value of a statement.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value<'v> {
+pub(crate) enum Value<'v> {
     Null,
     Whole(i64),
     Number(f64),

@@ -11,7 +11,7 @@ struct Events {
     tasks: u64,
 }
 
-pub fn lines(app: &App) -> String {
+pub(super) fn lines(app: &App) -> String {
     let mut events = Events::default();
     events.beginning(app);
     for executor in &app.executors {

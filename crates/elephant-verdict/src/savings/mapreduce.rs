@@ -68,11 +68,13 @@ impl MapReduceReplays {
     }
 
     /// The most task containers at the same time.
+    #[must_use]
     pub fn slots(&self) -> u32 {
         self.plan.containers()
     }
 
     /// The number of reduce tasks.
+    #[must_use]
     pub fn reduces(&self) -> u32 {
         self.plan.reduces()
     }

@@ -146,6 +146,7 @@ pub(crate) struct Outlook {
 
 /// By how much a replay that took `wall` may be off, in milliseconds; `None` if the replay without a change differs too much
 /// from the recorded time.
+#[must_use]
 pub fn error_of_replay(recorded: Millis, replayed: Millis, wall: Millis) -> Option<f64> {
     let residual = (replayed.as_f64() - recorded.as_f64()).abs();
     let trusted = residual <= MAX_RESIDUAL * recorded.as_f64().max(1.0);

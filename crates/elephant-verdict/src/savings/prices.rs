@@ -136,6 +136,7 @@ impl Prices {
     }
 
     /// Whether they depend on this aspect of an application. Only a history tells the job type.
+    #[must_use]
     pub fn depend_on(&self, aspect: elephant_ruleset::Aspect) -> bool {
         self.documents.iter().any(|document| document.scope.tests(aspect))
     }

@@ -162,11 +162,13 @@ impl<'a> SparkReplays<'a> {
     }
 
     /// The most slots that were open at once.
+    #[must_use]
     pub fn slots(&self) -> u32 {
         self.plan.peak_slots()
     }
 
     /// The most executors at once and the cores of one, if all have as many.
+    #[must_use]
     pub fn executors(&self) -> Option<(u32, u32)> {
         let (executors, slots) = self.plan.executor_slots()?;
         Some((executors, slots.saturating_mul(task_cpus(self.app))))
@@ -174,6 +176,7 @@ impl<'a> SparkReplays<'a> {
 
     /// The stages on the path with fewer tasks than slots, each with a number of tasks with which all slots would have
     /// work. Uneven tasks cannot be split, and small ones are not worth it.
+    #[must_use]
     pub fn few_tasks(&self) -> Vec<(u32, u32)> {
         let spark = self.app.spark.as_deref();
         let wanted = |stage: &PathStage| {
@@ -196,6 +199,7 @@ impl<'a> SparkReplays<'a> {
     }
 
     /// Whether the driver runs the tasks.
+    #[must_use]
     pub fn is_local(&self) -> bool {
         self.app.spark.as_deref().is_some_and(|spark| spark.executors.is_empty())
     }
@@ -274,6 +278,7 @@ impl<'a> SparkReplays<'a> {
     }
 
     /// The stage attempts with this id, by their place.
+    #[must_use]
     pub fn stages_with_id(&self, stage: u32) -> Vec<u32> {
         let places = (0u32..).zip(&self.plan.stages);
         places

@@ -69,6 +69,7 @@ pub(super) const ONLY_TOGETHER: &str = ", only together with other troubles";
 
 impl TroubleSavings {
     /// What else must be removed, in words that complete a sentence; `None` if nothing must.
+    #[must_use]
     pub fn besides(&self) -> Option<&'static str> {
         if self.method.ends_with(ONLY_TOGETHER) {
             return Some("but nothing without the other remedies");
@@ -235,6 +236,7 @@ impl Sums {
     }
 
     /// Like [`Self::saved`], without the times of which only an upper limit is known: perhaps they save nothing.
+    #[must_use]
     pub fn expected(&self) -> Amounts {
         let mut expected = self.wall;
         let limits = self.wall_limits.unwrap_or_default();
@@ -245,6 +247,7 @@ impl Sums {
     }
 
     /// The time that is saved at most in addition to [`Self::expected`].
+    #[must_use]
     pub fn more_at_most(&self) -> Option<f64> {
         self.wall_limits.map(|limits| limits.range().high)
     }

@@ -179,6 +179,7 @@ fn short_of_heap(troubles: &[Trouble]) -> Option<Reason> {
 
 impl Trouble {
     /// Whether tasks failed because the heap was too small.
+    #[must_use]
     pub fn ran_out_of_heap(&self) -> bool {
         use FailureKind as Failed;
         self.kind == TroubleKind::Failures

@@ -6,6 +6,7 @@ use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::SettingChange;
 
 /// Why a setting would have no effect, given all proposed changes, in several lists; `None` if it would have one.
+#[must_use]
 pub fn why(app: &Application, change: &SettingChange, others: &[&[SettingChange]]) -> Option<&'static str> {
     if change.from.as_deref().is_some_and(|from| super::value::same(&change.setting, from, &change.to)) {
         return Some("it already has this value");

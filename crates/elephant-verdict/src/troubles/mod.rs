@@ -329,16 +329,19 @@ impl Trouble {
     }
 
     /// What is wrong in a few words, to begin a sentence.
+    #[must_use]
     pub fn words(&self) -> &str {
         self.title.as_deref().unwrap_or(self.kind.words())
     }
 
     /// What its removal is worth.
+    #[must_use]
     pub const fn worth(&self) -> Worth {
         self.worth
     }
 
     /// Whether the finding is an echo of this trouble; `None` if it does not belong to this trouble.
+    #[must_use]
     pub fn tells(&self, finding: &Finding) -> Option<bool> {
         let of = |telling: &&Telling| telling.rule == finding.rule && telling.subject == finding.subject;
         self.findings.iter().find(of).map(|telling| telling.is_echo)
@@ -347,6 +350,7 @@ impl Trouble {
 
 impl Trouble {
     /// A trouble in which every text is `text`.
+    #[must_use]
     pub fn named(text: &str) -> Self {
         let change =
             SettingChange { setting: text.to_owned(), from: Some(text.to_owned()), to: text.to_owned() };

@@ -133,6 +133,7 @@ fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &
 
 /// What reports compute for remedies of the troubles that a rule finds: run time, memory over time, or both. Empty if there
 /// is no model for any of them.
+#[must_use]
 pub fn saves(rule: &str, facts: &RuleFacts) -> Vec<&'static str> {
     let mut all = Vec::new();
     for saving in [facts.tells].iter().chain(facts.also_tells).filter_map(|kind| saving(*kind, rule)) {

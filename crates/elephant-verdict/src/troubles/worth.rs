@@ -45,6 +45,7 @@ impl Worth {
     }
 
     /// What an amount is worth: its cost, or its hours with their weights, or its time.
+    #[must_use]
     pub fn of_amounts(amounts: &Amounts, cost: Option<Range>, order: &OrderParams) -> Self {
         if order.by == OrderBy::Severity {
             return Self::default();
@@ -132,6 +133,7 @@ impl WorthSum {
 
     /// Time counts only if no application has a value in resources.
     #[allow(clippy::cast_precision_loss)]
+    #[must_use]
     pub fn total(self) -> Worth {
         if self.resources > 0 {
             Worth::of_value(Known::Resources, self.resources as f64 / MILLION)

@@ -126,14 +126,14 @@ impl<'a> Lifetimes<'a> {
 
     /// Memory × time that executors held after they had been idle for `timeout`. `None` if a size or a time
     /// is unknown.
-    pub fn idle_beyond(&self, app: &Application, timeout: Millis) -> Option<MbMillis> {
+    pub(super) fn idle_beyond(&self, app: &Application, timeout: Millis) -> Option<MbMillis> {
         let times = self.times_idle_beyond(app, timeout)?;
         let held = self.all.iter().zip(times).map(|(it, time)| Some(MbMillis::of(it.container?, time)));
         held.sum()
     }
 
     /// The idle time after `timeout`, as a share of the time of all executors.
-    pub fn share_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<f64> {
+    pub(super) fn share_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<f64> {
         let idle: Millis = self.times_idle_beyond(app, timeout)?.into_iter().sum();
         let all: Millis = self.all.iter().map(Lifetime::length).sum();
         (all > Millis::ZERO).then(|| idle.as_f64() / all.as_f64())

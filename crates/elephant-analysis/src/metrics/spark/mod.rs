@@ -103,6 +103,7 @@ impl Metrics {
 }
 
 /// The container size of a default executor, and the measured memory of each executor of that size, by its id.
+#[must_use]
 pub fn executor_memory<'a>(
     app: &'a Application,
     params: &SparkMetricParams,
@@ -120,6 +121,7 @@ pub fn executor_memory<'a>(
 }
 
 /// The factor by which the container of a default executor would change with another heap.
+#[must_use]
 pub fn executor_memory_factor(
     app: &Application,
     params: &SparkMetricParams,
@@ -133,11 +135,13 @@ pub fn executor_memory_factor(
 
 /// Memory that executors held while idle for longer than `timeout`, which dynamic allocation would release.
 /// `None` if the log lacks tasks or a size.
+#[must_use]
 pub fn idle_beyond(app: &Application, params: &SparkMetricParams, timeout: Millis) -> Option<MbMillis> {
     lifetimes_with_tasks(app, Some(params))?.idle_beyond(app, timeout)
 }
 
 /// The idle time after `timeout`, as a share of the time of all executors, whatever their sizes.
+#[must_use]
 pub fn share_idle_beyond(app: &Application, timeout: Millis) -> Option<f64> {
     lifetimes_with_tasks(app, None)?.share_idle_beyond(app, timeout)
 }

@@ -65,6 +65,7 @@ impl Cause {
 
 impl Plan {
     /// A change that shortens attempts by these times, given by the kind of their group and their row in it.
+    #[must_use]
     pub fn shortened(&self, cuts: &BTreeMap<(TaskKind, usize), Micros>) -> Change {
         let mut change = Change::default();
         for (place, attempt) in self.attempts.iter().enumerate() {

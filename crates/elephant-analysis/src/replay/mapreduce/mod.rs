@@ -57,6 +57,7 @@ impl Kind {
     pub const ALL: [Self; 2] = [Self::Map, Self::Reduce];
 
     /// The group of the task table.
+    #[must_use]
     pub const fn group(self) -> TaskKind {
         match self {
             Self::Map => TaskKind::Map,

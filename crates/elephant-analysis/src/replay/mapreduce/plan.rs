@@ -111,26 +111,31 @@ impl Plan {
     }
 
     /// From the job's submission to its end.
+    #[must_use]
     pub const fn recorded(&self) -> Micros {
         self.recorded
     }
 
     /// The most task containers at once.
+    #[must_use]
     pub fn containers(&self) -> u32 {
         u32::try_from(self.containers).unwrap_or(u32::MAX)
     }
 
     /// The number of attempts.
+    #[must_use]
     pub const fn attempts_count(&self) -> usize {
         self.attempts.len()
     }
 
     /// The number of reduce tasks.
+    #[must_use]
     pub fn reduces(&self) -> u32 {
         self.count(Kind::Reduce)
     }
 
     /// The number of tasks of a kind.
+    #[must_use]
     pub fn count(&self, kind: Kind) -> u32 {
         let count = self.tasks.iter().filter(|task| task.kind == kind).count();
         u32::try_from(count).unwrap_or(u32::MAX)
@@ -138,18 +143,21 @@ impl Plan {
 
     /// The most tasks of a kind that the job is known to have room for at once; `None` if all of them ran at once and
     /// nothing else shows a limit.
+    #[must_use]
     pub fn room_for(&self, kind: Kind) -> Option<u32> {
         let known = self.room.known(kind)?;
         Some(u32::try_from(known).unwrap_or(u32::MAX))
     }
 
     /// The time of the tasks of a kind that succeeded, without waiting for maps.
+    #[must_use]
     pub fn work_of(&self, kind: Kind) -> Micros {
         self.winners(kind).map(|(_, attempt)| attempt.work.time()).sum()
     }
 
     /// What the job takes if its containers are busy all the time between the first and the last task.
     #[allow(clippy::cast_precision_loss)]
+    #[must_use]
     pub fn ideal(&self) -> Micros {
         let work: Micros = self.attempts.iter().map(|attempt| attempt.work.time()).sum();
         let first = self.attempts.first().map_or(self.launch, |first| first.start);
@@ -178,6 +186,7 @@ impl Plan {
 
     /// The mean number of containers until the last task started, as a share of the most.
     #[allow(clippy::cast_precision_loss)]
+    #[must_use]
     pub fn share_of_containers(&self) -> f64 {
         let last = self.attempts.last().map_or(self.launch, |attempt| attempt.start);
         let within = |loss: &Loss| (loss.to.unwrap_or(last).min(last) - loss.from.max(self.launch)).or_zero();

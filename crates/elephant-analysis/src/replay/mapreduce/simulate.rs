@@ -13,12 +13,14 @@ use crate::replay::{Micros, Replayed};
 
 impl Plan {
     /// Replays the job with a change.
+    #[must_use]
     pub fn replay(&self, change: &Change) -> Replayed {
         simulate(&Workload::of(self, change))
     }
 
     /// What the job takes if every attempt finds a container at once. It starts with the first container, and
     /// reduces with the first reduce of the recording.
+    #[must_use]
     pub fn critical_path(&self) -> Micros {
         let mut workload = Workload::of(self, &Change::default());
         workload.lift_limits();

@@ -103,7 +103,7 @@ pub(super) fn resized(openings: &[Opening], len: usize) -> Vec<Opening> {
 
 /// Slots of each kind as the plan found them.
 #[derive(Debug, Clone, Default)]
-pub struct Slots {
+pub(super) struct Slots {
     pub(super) openings: Vec<Opening>,
     /// Slots that were lost for a while (Hadoop 1).
     pub(super) losses: Vec<Loss>,

@@ -64,6 +64,7 @@ impl Change {
 
 impl Plan {
     /// A change that shortens attempts by these times, given by the kind of their group and their row in it.
+    #[must_use]
     pub fn shortened(&self, cuts: &BTreeMap<(TaskKind, usize), Micros>) -> Change {
         if cuts.is_empty() {
             return Change::default();

@@ -69,6 +69,7 @@ fn slots(app: &Application, spark: &Spark, executor: &Executor) -> Option<u32> {
 }
 
 /// The cores that a task of the default profile takes (`spark.task.cpus`).
+#[must_use]
 pub fn task_cpus(app: &Application) -> u32 {
     let cpus = app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
     cpus.unwrap_or(1).max(1)

@@ -89,6 +89,7 @@ state!(
 
 impl Cause {
     /// Whether a copy of a straggler with this cause would have been faster; `None` if that is unknown.
+    #[must_use]
     pub const fn copy_helps(self) -> Option<bool> {
         match self {
             Self::Gc

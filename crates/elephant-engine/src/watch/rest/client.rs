@@ -57,6 +57,7 @@ pub struct Client(Agent);
 
 impl Client {
     /// A client that waits at most `timeout` for an answer.
+    #[must_use]
     pub fn new(timeout: Duration) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(timeout))

@@ -2,7 +2,7 @@
 //! in severities by subject, and in whether they were evaluated.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use elephant_base::severity::Severity;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::{Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use elephant_parse::Level;
 use elephant_parse::spark::{Completeness, Feed, Log, Names, Part, parse};

@@ -34,6 +34,7 @@ pub(crate) fn overhead_to_keep(app: &Application, spark: &Spark, new_heap: Bytes
 
 /// The overhead that fits a heap, with its text in settings: at least `least`, and what is measured or known of the memory
 /// outside the heap, otherwise what executors have. `None` if they run in no containers.
+#[must_use]
 pub fn fitting_overhead(app: &Application, heap: Bytes, least: Bytes) -> Option<(Bytes, String)> {
     let spark = spark(app).filter(|spark| counts(app, spark))?;
     let needed = match Overhead::of(app, spark, heap) {

@@ -97,6 +97,7 @@ pub(crate) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss<'_
 
 /// Whether a kind of failure is mostly blamed on the code or its libraries, because nothing points to another cause. If
 /// it happens in one place only, the same code worked elsewhere.
+#[must_use]
 pub const fn blames_code(kind: FailureKind) -> bool {
     matches!(
         kind,

@@ -11,7 +11,7 @@ pub(super) const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.inte
 
 /// What a server's answer means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub(super) enum Reason {
     /// 404 and 410.
     NotFound(String),
     /// 401 and 403.

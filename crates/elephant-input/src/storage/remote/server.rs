@@ -110,7 +110,7 @@ pub(super) fn version(base: &Url) -> Url {
 
 /// The address at which a history server lists its applications. The server does not filter, because applications that
 /// are left out are counted.
-pub fn list(base: &Url) -> Url {
+pub(super) fn list(base: &Url) -> Url {
     joined(base, &[parts(base).as_slice(), &API, &["applications"]].concat())
 }
 

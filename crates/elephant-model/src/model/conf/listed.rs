@@ -43,6 +43,7 @@ pub enum SetBy {
 
 impl SetBy {
     /// The origin according to the first source of a property, from which the value was copied from file to file.
+    #[must_use]
     pub fn source(source: &str) -> Self {
         match source.trim() {
             "" => Self::Unknown,
@@ -100,6 +101,7 @@ pub struct Found {
 
 impl<'a> Listing<'a> {
     /// Starts a list of the properties of `text`.
+    #[must_use]
     pub fn of(text: &'a str) -> Self {
         let entries = Vec::with_capacity(text.len() / TYPICAL_LEN);
         Self { text, found: Found { entries, unescaped: String::new() } }
@@ -120,6 +122,7 @@ impl<'a> Listing<'a> {
     }
 
     /// The text in this range.
+    #[must_use]
     pub fn text(&self, place: &Range<usize>) -> &str {
         let words = match place.start.checked_sub(self.text.len()) {
             Some(start) => self.found.unescaped.get(start..place.end.saturating_sub(self.text.len())),
@@ -136,6 +139,7 @@ impl<'a> Listing<'a> {
     }
 
     /// Returns the properties.
+    #[must_use]
     pub fn finish(self) -> Found {
         self.found
     }
@@ -143,12 +147,14 @@ impl<'a> Listing<'a> {
 
 impl Found {
     /// Whether there are no properties.
+    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// Combines the properties with their text. Of several properties with the same name the last one is
     /// kept, unless an earlier one is final.
+    #[must_use]
     pub fn in_text(self, mut text: String) -> Listed {
         let Self { entries: found, unescaped } = self;
         text.push_str(&unescaped);

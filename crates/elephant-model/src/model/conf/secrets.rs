@@ -61,6 +61,7 @@ const OPTIONS: [&str; 10] = [
 ];
 
 /// The value to show for this name.
+#[must_use]
 pub fn shown<'a>(name: &str, value: &'a str) -> &'a str {
     if is_secret(name, value) || holds_secret(value) { REDACTED } else { value }
 }

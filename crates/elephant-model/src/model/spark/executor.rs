@@ -275,6 +275,7 @@ pub struct Executor {
 
 impl Executor {
     /// Sort key: numeric ids first, by value.
+    #[must_use]
     pub fn order(id: &str) -> (u64, &str) {
         (id.parse().unwrap_or(u64::MAX), id)
     }
@@ -312,6 +313,7 @@ impl Executor {
     }
 
     /// Whether it is the driver, which Spark 1 calls "localhost" where it runs the tasks.
+    #[must_use]
     pub fn is_driver(&self) -> bool {
         matches!(self.id.as_str(), "driver" | "<driver>" | "localhost")
     }

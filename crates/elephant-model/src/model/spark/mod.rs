@@ -88,6 +88,7 @@ impl Spark {
     }
 
     /// The job that ran the stage; see [`Stage::job`].
+    #[must_use]
     pub fn job_of(&self, stage: &Stage) -> Option<&Job> {
         self.jobs.get(stage.job?)
     }

@@ -97,6 +97,7 @@ impl Stage {
 }
 
 /// The name of a stage with "/opt/app/job.py:12" as "job.py:12": the file matters more than its folder.
+#[must_use]
 pub fn without_folders(name: &str) -> String {
     let words =
         name.split_whitespace().map(|word| word.rsplit('/').find(|part| !part.is_empty()).unwrap_or(word));

@@ -171,6 +171,7 @@ impl TaskGroup {
 
     /// Whether the driver of Spark denied the commit of an attempt before another attempt of its task had succeeded: then the
     /// task runs once more. Otherwise the attempt lost a race of copies, which is no failure.
+    #[must_use]
     pub fn runs_again_after_denial(&self, row: usize) -> bool {
         let attempts = &self.attempts;
         if attempts.end_reason(row) != Some(EndReason::CommitDenied) {

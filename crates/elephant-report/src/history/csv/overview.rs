@@ -88,7 +88,7 @@ impl Line {
     }
 }
 
-pub fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
     // As in the table of nodes, but `failed` is a column of applications.
     let work = nodes::WORK.map(|title| if title == "failed" { "failed_attempts" } else { title });
     let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &work, &MONEY, &[LIMIT]];

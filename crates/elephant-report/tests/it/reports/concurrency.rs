@@ -2,7 +2,7 @@
 //! histories.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use elephant_base::severity::Severity;
 use elephant_engine::engine::{self, Options};

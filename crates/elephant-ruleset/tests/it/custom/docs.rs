@@ -1,8 +1,6 @@
 //! `docs/defining-rules.md` has the reference of names and functions; `INSTA_UPDATE=always` regenerates it. Its
 //! example works.
 
-use std::path::Path;
-
 use elephant_base::severity::Severity;
 use elephant_ruleset::custom::{Input, reference};
 use elephant_ruleset::{RuleCheck, RuleFile, RuleSet};

@@ -12,6 +12,7 @@ const LARGER: f64 = 1.5;
 
 impl Plan {
     /// Whether tasks of any stage attempt in the scope read data, so that skew can be distinguished from stragglers.
+    #[must_use]
     pub fn knows_data(&self, app: &Application, scope: &Scope) -> bool {
         let mut knows = false;
         self.each_stage(scope, |stage| {

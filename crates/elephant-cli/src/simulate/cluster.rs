@@ -20,7 +20,7 @@ pub(super) const EXAMPLES: &str = "\
 Some nodes have fewer active cores, so tasks on them take longer. Detectors look for these stragglers while the job \
 runs, copies of what they flag run on other nodes, and the result is judged by the usual times of the tasks. This is \
 the testbed of Phan et al., \"A New Framework for Evaluating Straggler Detection Mechanisms in MapReduce\" (2019), \
-with its clusters C1 to C4; docs/simulate.md says which of its results are reproduced.
+with its clusters C1 to C4; docs/lab/simulate.md says which of its results are reproduced.
 
 Examples:
   elephant-rs simulate cluster

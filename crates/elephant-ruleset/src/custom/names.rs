@@ -1,4 +1,4 @@
-//! The names that an expression can use, with types and meanings. The table in `docs/defining-rules.md` is
+//! The names that an expression can use, with types and meanings. The table in `docs/rule-language.md` is
 //! generated from them.
 
 mod columns;

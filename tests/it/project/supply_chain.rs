@@ -121,7 +121,19 @@ fn every_dependency_has_a_reason_in_the_docs() {
 #[test]
 fn default_build_has_at_most_100_crates() {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    cargo.args([
+        "tree",
+        "--package",
+        "elephant-rs",
+        "--locked",
+        "--offline",
+        "--edges",
+        "normal",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+    ]);
     let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();

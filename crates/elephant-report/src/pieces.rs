@@ -92,7 +92,7 @@ mod tests {
             Format::Junit,
             Format::Openmetrics,
         ];
-        for paths in [vec!["testdata".into()], vec![folder.path().to_owned()]] {
+        for paths in [vec![elephant_testing::root().join("testdata")], vec![folder.path().to_owned()]] {
             let whole = analyze(&paths, &rules, options.clone());
             for format in formats {
                 let text = TextOptions::default();

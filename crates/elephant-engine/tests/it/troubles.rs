@@ -16,13 +16,14 @@ use elephant_verdict::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_t
 fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync) -> Option<Vec<T>> {
     let (corpus, runs) = (shared("corpus")?, shared("runs")?);
     let rules = RuleSet::built_in().unwrap();
-    let Visited { applications, .. } = visit(&[corpus, runs, "testdata".into()], |app, _| {
-        let evaluation = rules.evaluate(app);
-        let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
-        let mut findings = evaluation.findings;
-        let diagnosed = troubles_of(app, &rules, &metrics, &mut findings);
-        look(app, &findings, &diagnosed)
-    });
+    let Visited { applications, .. } =
+        visit(&[corpus, runs, elephant_testing::root().join("testdata")], |app, _| {
+            let evaluation = rules.evaluate(app);
+            let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
+            let mut findings = evaluation.findings;
+            let diagnosed = troubles_of(app, &rules, &metrics, &mut findings);
+            look(app, &findings, &diagnosed)
+        });
     Some(applications.into_iter().map(|visited| visited.value).collect())
 }
 

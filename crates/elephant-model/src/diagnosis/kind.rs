@@ -56,7 +56,7 @@ macro_rules! kinds {
             /// Its page, in Markdown.
             pub const fn page(self) -> &'static str {
                 match self {
-                    $(Self::$kind => include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/failures/", $name, ".md")),)*
+                    $(Self::$kind => include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/failures/", $name, ".md")),)*
                 }
             }
         }

@@ -40,7 +40,11 @@ fn check(advice: &[Advice]) -> Result<(), String> {
 
 #[test]
 fn advice_on_bundled_histories_is_consistent() {
-    let report = analyze(&["testdata".into()], &RuleSet::built_in().unwrap(), Options::default());
+    let report = analyze(
+        &[elephant_testing::root().join("testdata")],
+        &RuleSet::built_in().unwrap(),
+        Options::default(),
+    );
     for app in &report.applications {
         let advice: Vec<Advice> = app.findings.iter().flat_map(|finding| &finding.advice).cloned().collect();
         check(&advice).unwrap_or_else(|problem| panic!("{}: {problem}", app.id));

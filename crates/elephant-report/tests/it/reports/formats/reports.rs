@@ -54,6 +54,7 @@ pub const HOSTILE: [&str; 32] = [
 
 /// Both engines, suppressed findings, an incomplete application, and a damaged file.
 pub fn mixed() -> Report {
+    elephant_testing::go_to_root();
     let paths = ["testdata/broken", "testdata/hadoop1", "testdata/spark/3.5.9/skew", "no/such/folder"];
     let rules = RuleSet::built_in().unwrap();
     let mut report = analyze(&paths.map(Into::into), &rules, Options::default());

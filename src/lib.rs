@@ -8,10 +8,10 @@
 //!
 //! ```
 //! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::rules::{BUILT_IN, RuleSet};
 //! use elephant_rs::severity::Severity;
 //!
-//! let rules = RuleSet::built_in()?;
+//! let rules = RuleSet::new(BUILT_IN)?;
 //! let report = analyze(&["testdata/hadoop1".into()], &rules, Options::default());
 //! let job = &report.applications[0];
 //! assert_eq!(job.severity, Severity::Severe);
@@ -153,9 +153,11 @@ pub mod results {
 
 /// Rules and rule files.
 pub mod rules {
+    pub use elephant_heuristics::BUILT_IN;
     pub use elephant_ruleset::{
-        AddedRule, Check, Evaluation, Importance, Imported, Note, PRESETS, Pattern, Remedy, RuleError,
-        RuleFile, RuleInfo, RuleProblem, RuleSet, Scope, Shared, Suppression, XmlError, find_files, import,
+        AddedRule, Catalogue, Check, Evaluation, Importance, Imported, Note, PRESETS, Pattern, Remedy,
+        RuleError, RuleFile, RuleInfo, RuleProblem, RuleSet, Scope, Shared, Suppression, XmlError,
+        find_files, import,
     };
 }
 

@@ -6,10 +6,10 @@
 //! ```
 //! use elephant_rs::engine::{Options, analyze};
 //! use elephant_rs::limits::Limits;
-//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::rules::{BUILT_IN, RuleSet};
 //!
 //! let options = Options { limits: Limits { tasks: Some(2), ..Limits::default() }, ..Options::default() };
-//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, options);
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, options);
 //! assert!(!report.applications[0].complete);
 //! # Ok::<(), elephant_rs::rules::RuleError>(())
 //! ```

@@ -2,16 +2,16 @@
 //! settings about rules: the applications they apply to, a maximum severity, and suppressed findings.
 //!
 //! ```
-//! use elephant_rs::rules::{RuleFile, RuleSet};
+//! use elephant_rs::rules::{BUILT_IN, RuleFile, RuleSet};
 //!
 //! let text = "rule: mapper-skew\nenabled: false\n";
 //! let file = RuleFile { name: "ours.yaml".to_owned(), text: text.to_owned() };
-//! let rules = RuleSet::with_files(&[file])?;
+//! let rules = RuleSet::with_files(BUILT_IN, &[file])?;
 //! assert!(rules.infos().iter().all(|rule| rule.id != "mapper-skew"));
 //!
 //! // Errors name the file, the line and the column.
 //! let file = RuleFile { name: "ours.yaml".to_owned(), text: "rule: mapper-skw\n".to_owned() };
-//! let (_, problems) = RuleSet::read(&[file]);
+//! let (_, problems) = RuleSet::read(BUILT_IN, &[file]);
 //! assert!(problems[0].to_string().contains("ours.yaml"));
 //! # Ok::<(), elephant_rs::rules::RuleError>(())
 //! ```
@@ -55,7 +55,7 @@ pub use scope::{Pattern, Scope};
 pub use set::RuleSet;
 pub use suppression::Suppression;
 
-pub use elephant_heuristics::{Check, Remedy, Shared};
+pub use elephant_catalogue::{Catalogue, Check, Remedy, Shared};
 pub use elephant_rule::params::{Importance, RuleFile, RuleProblem};
 
 /// Rule files that ship with the program: name, text.
@@ -140,6 +140,6 @@ fn preset_names() -> String {
 }
 
 /// The ids that a rule file may name, in addition to those that it defines.
-fn known_ids<'s>() -> impl Iterator<Item = &'s str> {
-    elephant_heuristics::all().map(|rule| rule.id).chain(settings::ALL.iter().map(|known| known.id))
+fn known_ids<'s>(catalogue: Catalogue) -> impl Iterator<Item = &'s str> {
+    catalogue.rules().map(|rule| rule.id).chain(settings::ALL.iter().map(|known| known.id))
 }

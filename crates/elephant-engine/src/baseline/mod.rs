@@ -16,10 +16,10 @@
 //! ```
 //! use elephant_rs::baseline::{Baseline, Tolerance, compare, update};
 //! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::rules::{BUILT_IN, RuleSet};
 //! use elephant_rs::severity::Severity;
 //!
-//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default());
 //! let nothing = Baseline::default();
 //! let first = compare(&report, &nothing, &Tolerance::default());
 //! assert!(first.is_worse(Some(Severity::Low), true));

@@ -9,9 +9,9 @@
 //! ```
 //! use elephant_rs::diff::{Options, Side, diff};
 //! use elephant_rs::engine::{self, analyze};
-//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::rules::{BUILT_IN, RuleSet};
 //!
-//! let rules = RuleSet::built_in()?;
+//! let rules = RuleSet::new(BUILT_IN)?;
 //! let run = |file: &str| Side::of(&analyze(&[file.into()], &rules, engine::Options::default()));
 //! let fixtures = "testdata/heuristics/mapper-skew";
 //! let pairs = diff(&run(fixtures), &run(fixtures), Options::default()).pairs;

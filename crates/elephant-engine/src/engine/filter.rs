@@ -15,11 +15,11 @@ use elephant_ruleset::Pattern;
 ///
 /// ```
 /// use elephant_rs::engine::{Filter, Options, analyze};
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_rs::rules::{BUILT_IN, RuleSet};
 ///
 /// let filter = Filter { users: vec!["etl-*".parse()?], ..Filter::default() };
 /// let options = Options { filter, ..Options::default() };
-/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, options);
+/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, options);
 /// assert_eq!((report.summary.applications, report.summary.left_out), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -5,9 +5,9 @@
 //!
 //! ```
 //! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::rules::{BUILT_IN, RuleSet};
 //!
-//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default());
 //! let job = &report.applications[0];
 //! let wasted = job.metrics.wasted.zip(job.metrics.used);
 //! assert!(wasted.is_some_and(|(wasted, used)| wasted.as_gb_hours() < used.as_gb_hours()));

@@ -4,12 +4,12 @@
 //! shows the error of the model.
 //!
 //! ```
-//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::rules::{BUILT_IN, RuleSet};
 //! use elephant_rs::whatif::{Change, Settings, Trouble, report};
 //!
 //! let without_skew = Change { without: vec![Trouble::Skew], ..Change::default() };
 //! let settings = Settings { changes: vec![without_skew], ..Settings::default() };
-//! let report = report(&["testdata/spark/3.5.9".into()], &RuleSet::built_in()?, &settings);
+//! let report = report(&["testdata/spark/3.5.9".into()], &RuleSet::new(BUILT_IN)?, &settings);
 //! let replays = report.applications.iter().filter_map(|app| app.replays.as_ref().ok());
 //! assert!(replays.clone().count() > 0);
 //! for replayed in replays {

@@ -109,6 +109,7 @@ impl Held {
         Self { bytes: 0, most: limits.memory }
     }
 
+    /// Adds bytes that are kept.
     #[inline]
     pub fn add(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);

@@ -21,7 +21,7 @@ use elephant_base::units::{Bytes, BytesPerSecond, Millis, three_digits};
 use elephant_model::model::spark::StageAttempt;
 
 pub use advice::drop_repeated;
-pub use advice::{Advice, SettingChange};
+pub use advice::{Advice, Serving, SettingChange};
 pub use elephant_model::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub use failure::Failure;
@@ -149,6 +149,7 @@ pub struct Condition {
     pub of: Measured,
     /// "share of the time lost: 2 %, low from 5 %".
     pub text: String,
+    /// Whether it holds.
     pub holds: bool,
 }
 

@@ -35,14 +35,14 @@ pub use elephant_verdict::charts::{
     Timeline,
 };
 pub use jobs::JobGroup;
-pub use jobs::{JobSums, JobTotal};
+pub use jobs::{JobSums, JobTotal, WorstRun};
 pub use leading::Leading;
 pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use node_work::NodeWork;
 pub use rollups::GroupName;
-pub use rollups::{Rollup, Waste};
-pub(crate) use rollups::{RollupSums, Rollups};
+pub(crate) use rollups::RollupSums;
+pub use rollups::{Rollup, Rollups, Waste};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
 pub use worst::Candidate;

@@ -152,6 +152,7 @@ state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, s
 /// The rules and prices by which troubles are judged.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
+    /// The rules in force.
     pub rules: &'a RuleSet,
     /// Without them, no cost is computed.
     pub prices: Option<&'a Prices>,

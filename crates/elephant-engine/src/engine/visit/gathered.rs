@@ -17,7 +17,7 @@ use elephant_input::storage::LeftOut;
 use elephant_parse::{Level, Problem};
 
 /// What was read of all histories.
-pub struct Gathered<'a, T> {
+pub(crate) struct Gathered<'a, T> {
     /// Number of files found.
     pub(super) found: u64,
     /// Logs that servers were not asked for.

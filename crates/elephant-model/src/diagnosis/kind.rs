@@ -13,6 +13,7 @@ pub enum Actor {
 
 impl Actor {
     /// Who that is, for people.
+    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::UserCode => "developers",

@@ -7,7 +7,7 @@ use super::Trouble;
 use elephant_base::severity::Severity;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::{Application, Status};
-use elephant_rule::finding::{Advice, Finding, TroubleKind as Kind};
+use elephant_rule::finding::{Advice, Cap, CapReason, Finding, TroubleKind as Kind};
 
 /// The beginning of advice that waits for a run that succeeds.
 const ONCE: &str = "once it succeeds, ";
@@ -53,18 +53,17 @@ pub(super) fn hold_back(app: &Application, troubles: &mut [Trouble], findings: &
     };
     for trouble in troubles.iter_mut().filter(|trouble| waits(trouble.kind)) {
         let is_measured = MEASURED.contains(&trouble.kind);
-        let most = if is_measured { Severity::Critical } else { Severity::Low };
         let hold = |advice: &mut Vec<Advice>| match trouble.kind {
             Kind::ManyTasks if lacks_room => *advice = vec![KEEP_TASKS.into()],
             _ => advice.iter_mut().for_each(postpone),
         };
         for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-            finding.severity = finding.severity.min(most);
-            finding.is_excused |= finding.raw_severity > most;
             hold(&mut finding.advice);
         }
         hold(&mut trouble.advice);
-        trouble.severity = trouble.severity.min(most);
+        if !is_measured {
+            trouble.cap(findings, &Cap { at_most: Severity::Low, why: CapReason::FailedRun });
+        }
         trouble.change.clear();
     }
 }

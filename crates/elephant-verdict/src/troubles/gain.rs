@@ -6,7 +6,7 @@ use super::removal::FEWER_INSTEAD;
 use super::value::larger_splits;
 use crate::savings::{Amounts, SavingStatus};
 use elephant_base::severity::Severity;
-use elephant_rule::finding::{Advice, Finding, SettingChange, TroubleKind};
+use elephant_rule::finding::{Advice, Cap, CapReason, Finding, SettingChange, TroubleKind};
 
 /// The beginning of advice whose settings are not recommended.
 const IF: &str = "if run time matters more than memory, ";
@@ -73,10 +73,6 @@ const MEMORY: &str = "the memory";
 const IN_STEPS: &str = "the cluster grants memory in larger steps, so less would save nothing";
 /// Why it would not, otherwise.
 const SAVES_NOTHING: &str = "what the measurements allow to change would save nothing";
-/// Why memory stays if another trouble needs more of it.
-const OTHERS_NEED_MORE: &str = "another trouble needs the memory";
-/// Why a trouble is low that a replay does not confirm.
-const WITHIN_ERROR: &str = "the saving is within its error";
 
 /// Drops decreases of memory from `recommended` that would save nothing. Troubles of too much memory for which nothing is
 /// left to change are at most low, and say why; `without_change` are those whose changes were dropped before.
@@ -108,22 +104,16 @@ pub(super) fn drop_useless(
         }
         if trouble.change.is_empty() && trouble.advice.iter().all(|advice| advice.settings.is_empty()) {
             let told = trouble.advice.first().and_then(|advice| advice.kept_because.clone());
-            let other = if useless.contains(&trouble.id) { SAVES_NOTHING } else { OTHERS_NEED_MORE };
-            lower(trouble, findings, (Severity::Low, told.as_deref().unwrap_or(other)));
+            let is_useless = useless.contains(&trouble.id);
+            let other = if is_useless { CapReason::SavesNothing } else { CapReason::MemoryNeeded };
+            trouble.cap_further(findings, &low(told.map_or(other, CapReason::MemoryStays)));
         }
     }
 }
 
-/// Makes a trouble and its findings at most as severe as this, and says why.
-fn lower(trouble: &mut Trouble, findings: &mut [Finding], (most, why): (Severity, &str)) {
-    if trouble.severity > most {
-        trouble.severity = most;
-        trouble.cause = format!("{}; {}, because {why}", trouble.cause, most.name());
-    }
-    for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-        finding.is_excused |= finding.severity > most;
-        finding.severity = finding.severity.min(most);
-    }
+/// At most low, for this reason.
+const fn low(why: CapReason) -> Cap {
+    Cap { at_most: Severity::Low, why }
 }
 
 /// Too few tasks are at most low if fewer executors are recommended instead: both tell of the same idle cores, and the
@@ -135,7 +125,7 @@ pub(super) fn lower_spare(troubles: &mut [Trouble], findings: &mut [Finding]) {
     };
     let few = troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::FewTasks);
     few.filter(|trouble| is_instead(&trouble.savings.status))
-        .for_each(|trouble| lower(trouble, findings, (Severity::Low, FEWER_INSTEAD)));
+        .for_each(|trouble| trouble.cap_further(findings, &low(CapReason::FewerExecutors)));
 }
 
 /// The beginning of advice on larger splits whose saving is unknown.
@@ -164,10 +154,10 @@ pub(super) fn drop_unproven_splits(
             advice.conditional = true;
         }
         let why = match trouble.savings.status {
-            SavingStatus::Unknown(_) => "the saving is unknown",
-            _ => WITHIN_ERROR,
+            SavingStatus::Unknown(_) => CapReason::SavingUnknown,
+            _ => CapReason::WithinError,
         };
-        lower(trouble, findings, (Severity::Low, why));
+        trouble.cap_further(findings, &low(why));
     }
 }
 
@@ -192,8 +182,8 @@ pub(super) fn lower_unproven(
     };
     for trouble in troubles.iter_mut().filter(is_unproven) {
         let is_low = trouble.severity <= Severity::Low;
-        let most = if is_low { Severity::None } else { Severity::Low };
-        lower(trouble, findings, (most, WITHIN_ERROR));
+        let at_most = if is_low { Severity::None } else { Severity::Low };
+        trouble.cap_further(findings, &Cap { at_most, why: CapReason::WithinError });
         if is_low {
             let own = findings.iter_mut().filter(|finding| trouble.tells(finding).is_some());
             own.for_each(|finding| finding.advice.clear());
@@ -275,7 +265,7 @@ mod tests {
             assert_eq!(troubles[0].advice[0].conditional, recommended.is_empty());
             // What the message says of the severity holds no more.
             let is_lowered = troubles[0].severity < severity;
-            assert_eq!(troubles[0].cause.contains("; low, because the saving is"), is_lowered);
+            assert_eq!(troubles[0].caps.deciding().is_some(), is_lowered);
             (recommended.len(), troubles[0].severity)
         };
         let (low, moderate, critical) = (Severity::Low, Severity::Moderate, Severity::Critical);
@@ -298,7 +288,7 @@ mod tests {
             assert_eq!((removed, recommended.is_empty()), (troubles.is_empty(), troubles.is_empty()));
             let left = troubles.first();
             assert_eq!(
-                left.is_some_and(|it| it.cause.ends_with("; low, because the saving is within its error")),
+                left.and_then(|it| it.caps.deciding()) == Some(&low(CapReason::WithinError)),
                 left.is_some_and(|it| it.severity < severity)
             );
             left.map_or(Severity::None, |trouble| trouble.severity)
@@ -322,10 +312,9 @@ mod tests {
             let mut troubles = [Trouble { kind, ..Trouble::named("a") }];
             troubles[0].savings.status = SavingStatus::Unknown(why.into());
             lower_spare(&mut troubles, &mut []);
-            (troubles[0].severity, troubles[0].cause.clone())
+            (troubles[0].severity, troubles[0].caps.deciding().map(|cap| cap.why.clone()))
         };
-        let low = (Severity::Low, format!("a; low, because {FEWER_INSTEAD}"));
-        assert_eq!(settled(FewTasks, FEWER_INSTEAD), low);
+        assert_eq!(settled(FewTasks, FEWER_INSTEAD), (Severity::Low, Some(CapReason::FewerExecutors)));
         assert_eq!(settled(FewTasks, "the log is incomplete").0, Severity::Critical);
         assert_eq!(settled(ManyTasks, FEWER_INSTEAD).0, Severity::Critical);
     }
@@ -361,13 +350,13 @@ mod tests {
                 [Trouble { kind: MuchMemory, change: Vec::new(), advice, ..Trouble::named("a") }];
             let without: Vec<String> = without.iter().map(|id| (*id).to_owned()).collect();
             drop_useless(&mut troubles, &mut Vec::new(), (&mut [], &without));
-            (troubles[0].severity, troubles[0].cause.clone())
+            (troubles[0].severity, troubles[0].caps.deciding().map(|cap| cap.why.words().into_owned()))
         };
         let keep = "keep spark.executor.memory: less would make spill worse";
-        let low = "a; low, because less would make spill worse";
-        assert_eq!(of(keep, &["a"]), (Severity::Low, low.to_owned()));
+        let worse = Some("less would make spill worse".to_owned());
+        assert_eq!(of(keep, &["a"]), (Severity::Low, worse));
         let more = "not less, but more, because of failures: spark.executor.memory=4g (now 3g)";
-        assert_eq!(of(more, &["a"]).1, "a; low, because another trouble needs the memory");
+        assert_eq!(of(more, &["a"]).1.as_deref(), Some("another trouble needs the memory"));
         assert_eq!(of(keep, &[]).0, Severity::Critical);
     }
 }

@@ -10,7 +10,7 @@ use elephant_base::units::Millis;
 use elephant_heuristics::spark::blames_code;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Subject;
-use elephant_rule::finding::{Advice, Failure, Finding, SettingChange, TroubleKind};
+use elephant_rule::finding::{Advice, Caps, Failure, Finding, SettingChange, TroubleKind};
 
 /// How the findings of a kind are grouped into troubles.
 enum Extent {
@@ -163,6 +163,7 @@ impl Trouble {
             failure: failure_of(findings),
             confidence: Confidence::of(*kind),
             severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
+            caps: Caps::default(),
             score: findings.iter().map(|finding| finding.score).max().unwrap_or_default(),
             subjects: Vec::new(),
             findings: Vec::new(),

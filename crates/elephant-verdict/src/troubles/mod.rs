@@ -38,7 +38,9 @@ use elephant_base::severity::Severity;
 use elephant_base::state::state;
 use elephant_model::model::{Application, Status, Subject};
 use elephant_rule::finding::drop_repeated;
-use elephant_rule::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
+use elephant_rule::finding::{
+    Advice, Cap, CapReason, Caps, Failure, Finding, Name, SettingChange, TroubleKind,
+};
 use elephant_ruleset::RuleSet;
 use elephant_ruleset::settings::OrderBy;
 
@@ -126,8 +128,10 @@ pub struct Trouble {
     pub failure: Option<Failure>,
     /// How sure the cause is.
     pub confidence: Confidence,
-    /// The highest severity of its findings.
+    /// The highest severity of its findings, lowered to the lowest cap. Only [`Trouble::cap`] lowers it.
     pub severity: Severity,
+    /// What lowers its severity and that of its findings.
+    caps: Caps,
     /// The highest score of its findings.
     pub score: u64,
     /// The parts of the application that have it.
@@ -146,7 +150,7 @@ pub struct Trouble {
     worth: Worth,
 }
 
-state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, score, subjects, findings,
+state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, caps, score, subjects, findings,
     has_stragglers, change, advice, savings, worth });
 
 /// The rules and prices by which troubles are judged.
@@ -217,6 +221,7 @@ pub fn diagnose(
         let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
         of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).for_each(drop_repeated);
     }
+    tell_caps(&mut troubles);
     tell_what_decides(&mut troubles, findings);
     root_cause::name(&mut troubles);
     // Conditional advice does not count in the sum.
@@ -228,6 +233,15 @@ pub fn diagnose(
     troubles.sort_by(|a, b| (!is_first(a), a.worth, a.rank()).cmp(&(!is_first(b), b.worth, b.rank())));
     reasons::first(&mut troubles);
     Diagnosed { troubles, configuration: settled.recommended, savings }
+}
+
+/// Adds the reasons to the causes of troubles whose severity is bounded by what their remedies save.
+fn tell_caps(troubles: &mut [Trouble]) {
+    for trouble in troubles {
+        for Cap { at_most, why } in trouble.caps.iter().filter(|cap| cap.why.is_of_saving()) {
+            trouble.cause = format!("{}; {}, because {}", trouble.cause, at_most.name(), why.words());
+        }
+    }
 }
 
 /// If the severity of a trouble comes from another finding than the one that leads, adds that finding's message to the
@@ -260,15 +274,12 @@ fn excuse_right_settings(troubles: &mut Vec<Trouble>, findings: &mut [Finding], 
         _ => false,
     };
     for trouble in troubles.iter_mut().filter(stays) {
-        let no_good = without.no_good.contains(&trouble.id);
-        let most = if no_good { Severity::None } else { Severity::Low };
-        trouble.severity = trouble.severity.min(most);
-        for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-            finding.severity = finding.severity.min(most);
-            finding.is_excused = finding.raw_severity > most;
-            if no_good {
-                finding.advice.clear();
-            }
+        if without.no_good.contains(&trouble.id) {
+            trouble.cap(findings, &Cap { at_most: Severity::None, why: CapReason::NoGood });
+            let own = findings.iter_mut().filter(|finding| trouble.tells(finding).is_some());
+            own.for_each(|finding| finding.advice.clear());
+        } else {
+            trouble.cap(findings, &Cap { at_most: Severity::Low, why: CapReason::SettingsStay });
         }
     }
     troubles.retain(|trouble| trouble.severity > Severity::None);
@@ -328,6 +339,27 @@ impl Trouble {
         (Reverse(self.severity), at_most, Reverse(self.score), self.kind, &self.subjects)
     }
 
+    /// Bounds the severity of the trouble and of its findings.
+    fn cap(&mut self, findings: &mut [Finding], cap: &Cap) {
+        self.cap_own(cap);
+        let own = findings.iter_mut().filter(|finding| self.tells(finding).is_some());
+        own.for_each(|finding| finding.cap(cap.clone()));
+    }
+
+    /// The same, where the cap lowers what other caps left.
+    fn cap_further(&mut self, findings: &mut [Finding], cap: &Cap) {
+        self.cap_own(cap);
+        let own = findings.iter_mut().filter(|finding| self.tells(finding).is_some());
+        own.filter(|finding| finding.severity > cap.at_most).for_each(|finding| finding.cap(cap.clone()));
+    }
+
+    fn cap_own(&mut self, cap: &Cap) {
+        if cap.at_most < self.severity {
+            self.caps.add(cap.clone());
+            self.severity = self.caps.fold(self.severity);
+        }
+    }
+
     /// What is wrong in a few words, to begin a sentence.
     #[must_use]
     pub fn words(&self) -> &str {
@@ -362,6 +394,7 @@ impl Trouble {
             failure: None,
             confidence: Confidence::Measured,
             severity: Severity::Critical,
+            caps: Caps::default(),
             score: 8,
             subjects: vec![Subject::Executor(text.to_owned())],
             findings: vec![Telling {

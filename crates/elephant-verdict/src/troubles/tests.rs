@@ -6,7 +6,7 @@ use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, SqlExecution, StageAttempt};
 use elephant_model::model::table::{Outcome, TaskKind, TimePoint};
-use elephant_rule::finding::{Measure, Repartition, RuleFacts};
+use elephant_rule::finding::{Caps, Measure, Repartition, RuleFacts};
 
 mod executors;
 mod spare;
@@ -36,7 +36,7 @@ pub(super) fn finding(
         also_about: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
-        is_excused: false,
+        caps: Caps::default(),
         failure: None,
         severity,
         score: severity.score(10),

@@ -24,6 +24,7 @@ mod failure;
 mod judging;
 mod template;
 mod trouble;
+mod when;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -47,6 +48,7 @@ pub use template::Phrase;
 pub use template::Word;
 pub use template::{multiple, percent};
 pub use trouble::TroubleKind;
+pub use when::When;
 
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;

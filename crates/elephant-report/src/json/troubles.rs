@@ -23,7 +23,7 @@ pub(super) struct ToldView<'a> {
     capped: Option<CapView<'a>>,
     trouble: Option<PartView<'a>>,
     /// Only the leading finding of a trouble has the savings, so that they are not repeated.
-    savings: Option<SavingsView<'a>>,
+    savings: Option<SavingsView>,
 }
 
 /// The cap that decides on the severity of a finding.
@@ -68,7 +68,7 @@ pub(super) struct TroubleView<'a> {
     findings: Each<'a, Telling, TellingView<'a>>,
     change: Each<'a, SettingChange, ChangeView<'a>>,
     advice: Vec<&'a str>,
-    savings: SavingsView<'a>,
+    savings: SavingsView,
 }
 
 pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {

@@ -7,10 +7,8 @@ use super::Trouble;
 use elephant_base::severity::Severity;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::{Application, Status};
-use elephant_rule::finding::{Advice, Cap, CapReason, Finding, TroubleKind as Kind};
+use elephant_rule::finding::{Advice, Cap, CapReason, Finding, TroubleKind as Kind, When};
 
-/// The beginning of advice that waits for a run that succeeds.
-const ONCE: &str = "once it succeeds, ";
 /// Advice instead of fewer tasks, after a failure for lack of memory.
 const KEEP_TASKS: &str = "keep the number of tasks: with more data each, they would need more memory";
 
@@ -55,7 +53,7 @@ pub(super) fn hold_back(app: &Application, troubles: &mut [Trouble], findings: &
         let is_measured = MEASURED.contains(&trouble.kind);
         let hold = |advice: &mut Vec<Advice>| match trouble.kind {
             Kind::ManyTasks if lacks_room => *advice = vec![KEEP_TASKS.into()],
-            _ => advice.iter_mut().for_each(postpone),
+            _ => advice.iter_mut().for_each(|advice| advice.only(When::RunSucceeds)),
         };
         for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
             hold(&mut finding.advice);
@@ -66,11 +64,6 @@ pub(super) fn hold_back(app: &Application, troubles: &mut [Trouble], findings: &
         }
         trouble.change.clear();
     }
-}
-
-fn postpone(advice: &mut Advice) {
-    advice.text.insert_str(0, ONCE);
-    advice.conditional = true;
 }
 
 #[cfg(test)]
@@ -100,7 +93,10 @@ mod tests {
     fn advice_on_idle_executors_waits_for_a_run_that_succeeds() {
         let (found, trouble) = held(Kind::IdleExecutors, FailureKind::HeapSpace, Status::Failed);
         assert!(trouble.change.is_empty() && trouble.advice[0].conditional);
-        assert_eq!(trouble.advice, ["once it succeeds, change: a → b"]);
+        assert_eq!(
+            (trouble.advice[0].text.as_str(), &*trouble.advice[0].when),
+            ("change: a → b", &[When::RunSucceeds][..])
+        );
         assert_eq!(found.advice, trouble.advice);
         assert_eq!((found.severity, trouble.severity), (Severity::Low, Severity::Low));
         let (found, trouble) = held(Kind::IdleExecutors, FailureKind::HeapSpace, Status::Succeeded);

@@ -2,16 +2,10 @@
 
 use super::Trouble;
 use super::recommended::Recommended;
-use super::removal::FEWER_INSTEAD;
 use super::value::larger_splits;
-use crate::savings::{Amounts, SavingStatus};
+use crate::savings::{Amounts, SavingStatus, WhyUnknown};
 use elephant_base::severity::Severity;
-use elephant_rule::finding::{Advice, Cap, CapReason, Finding, SettingChange, TroubleKind};
-
-/// The beginning of advice whose settings are not recommended.
-const IF: &str = "if run time matters more than memory, ";
-/// The same after failures that were rare.
-const IF_AGAIN: &str = "if tasks fail so again and again, ";
+use elephant_rule::finding::{Advice, Cap, CapReason, Finding, SettingChange, TroubleKind, When};
 
 /// More memory than this share of what a run used is not worth it after rare failures that its retries made good.
 const MUCH_MORE: f64 = 0.5;
@@ -43,11 +37,11 @@ pub(super) fn drop_unpaid(
     let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
     for trouble in troubles.iter_mut().filter(|trouble| unpaid.contains(&trouble.id)) {
         trouble.change.retain(stays);
-        let condition = if trouble.kind == TroubleKind::Failures { IF_AGAIN } else { IF };
+        let failed = trouble.kind == TroubleKind::Failures;
+        let when = if failed { When::FailsAgain } else { When::TimeMatters };
         for advice in &mut trouble.advice {
             if !advice.conditional && !advice.settings.is_empty() && !advice.settings.iter().any(stays) {
-                advice.text.insert_str(0, condition);
-                advice.conditional = true;
+                advice.only(when);
             }
         }
     }
@@ -119,17 +113,11 @@ const fn low(why: CapReason) -> Cap {
 /// Too few tasks are at most low if fewer executors are recommended instead: both tell of the same idle cores, and the
 /// executors that more tasks would need are to be released.
 pub(super) fn lower_spare(troubles: &mut [Trouble], findings: &mut [Finding]) {
-    let is_instead = |status: &SavingStatus| match status {
-        SavingStatus::Unknown(why) => why == FEWER_INSTEAD,
-        _ => false,
-    };
+    let instead = SavingStatus::Unknown(WhyUnknown::FewerExecutors);
     let few = troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::FewTasks);
-    few.filter(|trouble| is_instead(&trouble.savings.status))
+    few.filter(|trouble| trouble.savings.status == instead)
         .for_each(|trouble| trouble.cap_further(findings, &low(CapReason::FewerExecutors)));
 }
-
-/// The beginning of advice on larger splits whose saving is unknown.
-const IF_START_UPS: &str = "if starting up takes much of their time, ";
 
 /// Drops larger splits from `recommended` if their saving is unknown, or within its error: map tasks that read several
 /// blocks read most of them from other nodes. Advice on them becomes conditional, and the trouble is at most low. Map tasks
@@ -150,8 +138,7 @@ pub(super) fn drop_unproven_splits(
         recommended.retain(|it| !is_split(&it.change) || it.why.iter().any(|id| *id != trouble.id));
         trouble.change.retain(|change| !is_split(change));
         for advice in trouble.advice.iter_mut().filter(|advice| advice.settings.iter().any(is_split)) {
-            advice.text.insert_str(0, IF_START_UPS);
-            advice.conditional = true;
+            advice.only(When::StartUpsMatter);
         }
         let why = match trouble.savings.status {
             SavingStatus::Unknown(_) => CapReason::SavingUnknown,
@@ -217,7 +204,7 @@ mod tests {
             let [trouble] = troubles;
             assert_eq!(trouble.change.is_empty(), recommended.is_empty());
             assert_eq!(trouble.advice[0].conditional, recommended.is_empty());
-            assert_eq!(trouble.advice[0].text.starts_with(IF), recommended.is_empty());
+            assert_eq!((trouble.advice[0].when == [When::TimeMatters]), recommended.is_empty());
             recommended.len()
         };
         assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a"]), 0);
@@ -241,7 +228,7 @@ mod tests {
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
             drop_unpaid(&mut troubles, &mut recommended, (&[finding], used));
-            assert_eq!(troubles[0].advice[0].text.starts_with(IF_AGAIN), recommended.is_empty());
+            assert_eq!((troubles[0].advice[0].when == [When::FailsAgain]), recommended.is_empty());
             recommended.len()
         };
         let within = || SavingStatus::WithinError;
@@ -308,15 +295,18 @@ mod tests {
 
     #[test]
     fn few_tasks_are_at_most_low_next_to_executors_that_are_to_go() {
-        let settled = |kind, why: &'static str| {
+        let settled = |kind, why: WhyUnknown| {
             let mut troubles = [Trouble { kind, ..Trouble::named("a") }];
-            troubles[0].savings.status = SavingStatus::Unknown(why.into());
+            troubles[0].savings.status = SavingStatus::Unknown(why);
             lower_spare(&mut troubles, &mut []);
             (troubles[0].severity, troubles[0].caps.deciding().map(|cap| cap.why.clone()))
         };
-        assert_eq!(settled(FewTasks, FEWER_INSTEAD), (Severity::Low, Some(CapReason::FewerExecutors)));
-        assert_eq!(settled(FewTasks, "the log is incomplete").0, Severity::Critical);
-        assert_eq!(settled(ManyTasks, FEWER_INSTEAD).0, Severity::Critical);
+        assert_eq!(
+            settled(FewTasks, WhyUnknown::FewerExecutors),
+            (Severity::Low, Some(CapReason::FewerExecutors))
+        );
+        assert_eq!(settled(FewTasks, "fewer executors are recommended instead".into()).0, Severity::Critical);
+        assert_eq!(settled(ManyTasks, WhyUnknown::FewerExecutors).0, Severity::Critical);
     }
 
     #[test]

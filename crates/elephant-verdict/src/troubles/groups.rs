@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Confidence, Telling, Trouble, Worth};
-use crate::savings::TroubleSavings;
+use crate::savings::{TroubleSavings, WhyUnknown};
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_heuristics::spark::blames_code;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Subject;
-use elephant_rule::finding::{Advice, Caps, Failure, Finding, SettingChange, TroubleKind};
+use elephant_rule::finding::{Advice, Caps, Failure, Finding, Name, SettingChange, TroubleKind};
 
 /// How the findings of a kind are grouped into troubles.
 enum Extent {
@@ -171,7 +171,7 @@ impl Trouble {
                 && findings.iter().any(|finding| finding.tells == TroubleKind::Stragglers),
             change: Vec::new(),
             advice: Vec::new(),
-            savings: TroubleSavings::unknown("it was not computed"),
+            savings: TroubleSavings::unknown(WhyUnknown::NotComputed),
             worth: Worth::default(),
         };
         for (place, finding) in findings.iter().enumerate() {
@@ -210,8 +210,9 @@ impl Trouble {
     /// Adds the lines of advice that name other remedies, also without a setting, unless they only point to a rule that tells
     /// of this trouble.
     pub(super) fn add_remedies_besides(&mut self, advice: &[Advice]) {
-        let tells = |line: &Advice| self.findings.iter().any(|telling| line.text.contains(&*telling.rule));
-        let is_plain = |line: &&Advice| line.settings.is_empty() && !tells(line);
+        let tells = |rule: &Name| self.findings.iter().any(|telling| telling.rule == *rule);
+        let is_plain =
+            |line: &&Advice| line.settings.is_empty() && !line.see_rule.as_ref().is_some_and(tells);
         let plain: Vec<Advice> = advice.iter().filter(is_plain).cloned().collect();
         self.add_other_remedies(advice);
         self.advice.extend(plain);
@@ -277,7 +278,7 @@ impl Trouble {
         self.subjects.extend(other.subjects);
         self.sort_subjects();
         for advice in other.advice {
-            if !self.advice.iter().any(|known| known.text == advice.text) {
+            if !self.advice.iter().any(|known| known.asks_the_same(&advice)) {
                 self.advice.push(advice);
             }
         }

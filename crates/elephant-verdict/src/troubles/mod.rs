@@ -27,6 +27,7 @@ mod spare;
 mod straggling;
 mod task_memory;
 mod value;
+mod worded;
 mod worth;
 
 use crate::savings::{
@@ -221,9 +222,7 @@ pub fn diagnose(
         let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
         of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).for_each(drop_repeated);
     }
-    tell_caps(&mut troubles);
-    tell_what_decides(&mut troubles, findings);
-    root_cause::name(&mut troubles);
+    worded::word(&mut troubles, findings);
     // Conditional advice does not count in the sum.
     let more = more::together(&mut troubles);
     if let Some(savings) = &mut savings {
@@ -233,34 +232,6 @@ pub fn diagnose(
     troubles.sort_by(|a, b| (!is_first(a), a.worth, a.rank()).cmp(&(!is_first(b), b.worth, b.rank())));
     reasons::first(&mut troubles);
     Diagnosed { troubles, configuration: settled.recommended, savings }
-}
-
-/// Adds the reasons to the causes of troubles whose severity is bounded by what their remedies save.
-fn tell_caps(troubles: &mut [Trouble]) {
-    for trouble in troubles {
-        for Cap { at_most, why } in trouble.caps.iter().filter(|cap| cap.why.is_of_saving()) {
-            trouble.cause = format!("{}; {}, because {}", trouble.cause, at_most.name(), why.words());
-        }
-    }
-}
-
-/// If the severity of a trouble comes from another finding than the one that leads, adds that finding's message to the
-/// cause.
-fn tell_what_decides(troubles: &mut [Trouble], findings: &[Finding]) {
-    for trouble in troubles {
-        let of = |telling: &Telling| {
-            findings.iter().find(|it| it.rule == telling.rule && it.subject == telling.subject)
-        };
-        let mut told = trouble.findings.iter().filter_map(of);
-        let Some(leading) = told.next().filter(|leading| leading.severity < trouble.severity) else {
-            continue;
-        };
-        let deciding = told.find(|finding| finding.severity == trouble.severity);
-        if let Some(deciding) = deciding.filter(|deciding| deciding.message != leading.message) {
-            let severity = trouble.severity.name();
-            trouble.cause = format!("{}; {severity}: {}", trouble.cause, deciding.message);
-        }
-    }
 }
 
 /// Troubles of settings that all stay are at most low, and are removed if changing the settings would do no good.

@@ -454,7 +454,7 @@ fn giving_back_idle_executors_saves_what_they_held() {
     // The second idles for 59 minutes, and is given back after the first of them.
     let saved = savings.alone.unwrap().gb_hours.unwrap().point;
     assert!((saved - 5.0 * 58.0 / 60.0).abs() < 1e-6, "{saved} {savings:?}");
-    assert_eq!(savings.method, "measured idle time");
+    assert_eq!(savings.method.to_string(), "measured idle time");
 }
 
 #[test]
@@ -884,7 +884,7 @@ fn advice_on_a_condition_is_not_said_to_name_no_setting() {
         let mut findings = [Finding { advice, ..idle.clone() }];
         let trouble = diagnosed(&app(), &mut findings).troubles.remove(0);
         match removal::of(&app(), &rules, &Metrics::default(), (&trouble, &[]), &[&findings[0]]) {
-            Removal::Unknown(why) => why.into_owned(),
+            Removal::Unknown(why) => why.to_string(),
             _ => String::new(),
         }
     };

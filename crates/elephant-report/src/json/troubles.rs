@@ -117,7 +117,7 @@ struct TellingView<'a> {
 }
 
 fn telling(telling: &Telling) -> TellingView<'_> {
-    TellingView { rule: &telling.rule, subject: name(&telling.subject), echo: telling.is_echo }
+    TellingView { rule: &telling.rule, subject: name(&telling.subject), echo: telling.is_consequence }
 }
 
 #[derive(Serialize)]

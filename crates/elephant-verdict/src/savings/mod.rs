@@ -29,7 +29,7 @@ mod why_unknown;
 
 pub use estimate::{Amounts, Prediction, Range};
 pub(crate) use loss::Loss;
-pub(crate) use mapreduce::Gain;
+pub(crate) use mapreduce::ChangeEffect;
 pub use mapreduce::MapReduceReplays;
 pub use method::Method;
 pub use predict::Baseline;

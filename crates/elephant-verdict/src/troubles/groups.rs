@@ -181,14 +181,18 @@ impl Trouble {
         trouble
     }
 
-    fn add(&mut self, finding: &Finding, is_echo: bool) {
-        self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
+    fn add(&mut self, finding: &Finding, is_consequence: bool) {
+        self.findings.push(Telling {
+            rule: finding.rule.clone(),
+            subject: finding.subject.clone(),
+            is_consequence,
+        });
         self.subjects.push(finding.subject.clone());
         self.subjects.extend(finding.also_about.iter().cloned());
         // The finding names one of several stages.
         let alike = finding.repartition.iter().flat_map(|repartition| &repartition.stages);
         self.subjects.extend(alike.map(|stage| Subject::Stage(*stage)));
-        if is_echo {
+        if is_consequence {
             self.add_other_remedies(&finding.advice);
         } else {
             self.advice.extend(finding.advice.iter().cloned());
@@ -252,7 +256,8 @@ impl Trouble {
 
     /// Merges a trouble that is only a part of this one.
     fn take_in(&mut self, part: Self) {
-        self.findings.extend(part.findings.into_iter().map(|telling| Telling { is_echo: true, ..telling }));
+        self.findings
+            .extend(part.findings.into_iter().map(|telling| Telling { is_consequence: true, ..telling }));
         self.severity = self.severity.max(part.severity);
         self.score = self.score.max(part.score);
         self.has_stragglers |= part.has_stragglers;

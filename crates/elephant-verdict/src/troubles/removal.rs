@@ -1,7 +1,7 @@
 //! What would remove a trouble, as far as savings can be computed.
 
 use super::value::magnitude;
-use super::{Trouble, echoes, resources, spare};
+use super::{Trouble, consequences, fewer_executors, resources};
 use crate::savings::{Cause, MemoryChange, Removal, Resources, WhyUnknown};
 use elephant_analysis::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use elephant_analysis::stragglers::speculation::Copies;
@@ -33,7 +33,10 @@ pub(super) fn of(
     told: &[&Finding],
 ) -> Removal {
     use TroubleKind as Kind;
-    if app.status == Status::Failed && trouble.kind != Kind::Failures && spare::is_conditional(trouble) {
+    if app.status == Status::Failed
+        && trouble.kind != Kind::Failures
+        && fewer_executors::is_conditional(trouble)
+    {
         return unknown(WhyUnknown::Failed);
     }
     let leading = told.first().copied();
@@ -59,7 +62,7 @@ pub(super) fn of(
             resized(app, trouble, (Cause::Collections { limit: limit_of_collections(leading) }, parts()))
         }
         Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
-        Kind::FewTasks if spare::is_conditional(trouble) => unknown(WhyUnknown::FewerExecutors),
+        Kind::FewTasks if fewer_executors::is_conditional(trouble) => unknown(WhyUnknown::FewerExecutors),
         Kind::FewTasks | Kind::ManyTasks => tasks(told),
         Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
             Removal::Replay(Cause::Copies { lost: lost_by_copies(app, metrics) }, Vec::new())
@@ -69,7 +72,7 @@ pub(super) fn of(
             .or_else(|| without_idle(app, rules, metrics, trouble))
             .unwrap_or_else(|| not_released(trouble)),
         // No capacity shortens it: only what failed cost time.
-        Kind::Waiting if leading.is_some_and(echoes::waits_for_failures) => {
+        Kind::Waiting if leading.is_some_and(consequences::waits_for_failures) => {
             Removal::Replay(Cause::Failures, Vec::new())
         }
         Kind::Waiting => metrics.wait_time.map_or(unknown(WhyUnknown::NotMeasured), |time| {

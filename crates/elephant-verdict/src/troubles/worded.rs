@@ -1,17 +1,19 @@
 //! The last stage: what was decided becomes sentences. Nothing decides by them.
 
-use super::root_cause;
-use super::{Telling, Trouble};
+use super::priced::Priced;
+use super::{Diagnosed, Telling, Trouble, root_cause};
 use elephant_rule::finding::{Advice, Cap, Finding};
 
-/// Writes what was decided into the headlines of troubles, and the conditions of advice before it.
-pub(super) fn word(troubles: &mut [Trouble], findings: &mut [Finding]) {
-    tell_caps(troubles);
-    tell_what_decides(troubles, findings);
-    root_cause::name(troubles);
+/// Words the priced troubles: their headlines, and the conditions of advice before it.
+pub(super) fn worded(priced: Priced<'_>) -> Diagnosed {
+    let Priced { findings, mut troubles, recommended, savings } = priced;
+    tell_caps(&mut troubles);
+    tell_what_decides(&mut troubles, findings);
+    root_cause::name(&mut troubles);
     let of_troubles = troubles.iter_mut().flat_map(|trouble| &mut trouble.advice);
     let of_findings = findings.iter_mut().flat_map(|finding| &mut finding.advice);
     of_troubles.chain(of_findings).for_each(Advice::word_conditions);
+    Diagnosed { troubles, configuration: recommended, savings }
 }
 
 /// Adds the reasons to the headlines of troubles whose severity is bounded by what their remedies save.

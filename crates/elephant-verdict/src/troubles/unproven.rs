@@ -16,7 +16,7 @@ const RARE_LOSSES: f64 = 0.05;
 /// Drops increases of memory from `recommended` if only garbage collection calls for them and the saving is within its
 /// error. Advice on them becomes conditional. Increases after failures have another purpose: they stay, unless the failures
 /// are rare and the increase takes more than half of the memory that the whole run `used`, in GB-hours.
-pub(super) fn drop_unpaid(
+pub(super) fn drop_unpaid_memory(
     troubles: &mut [Trouble],
     recommended: &mut Vec<Recommended>,
     (findings, used): (&[Finding], Option<f64>),
@@ -70,7 +70,7 @@ const SAVES_NOTHING: &str = "what the measurements allow to change would save no
 
 /// Drops decreases of memory from `recommended` that would save nothing. Troubles of too much memory for which nothing is
 /// left to change are at most low, and say why; `without_change` are those whose changes were dropped before.
-pub(super) fn drop_useless(
+pub(super) fn drop_useless_memory(
     troubles: &mut [Trouble],
     recommended: &mut Vec<Recommended>,
     (findings, without_change): (&mut [Finding], &[String]),
@@ -112,7 +112,7 @@ const fn low(why: CapReason) -> Cap {
 
 /// Too few tasks are at most low if fewer executors are recommended instead: both tell of the same idle cores, and the
 /// executors that more tasks would need are to be released.
-pub(super) fn lower_spare(troubles: &mut [Trouble], findings: &mut [Finding]) {
+pub(super) fn cap_few_tasks(troubles: &mut [Trouble], findings: &mut [Finding]) {
     let instead = SavingStatus::Unknown(WhyUnknown::FewerExecutors);
     let few = troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::FewTasks);
     few.filter(|trouble| trouble.savings.status == instead)
@@ -151,7 +151,7 @@ pub(super) fn drop_unproven_splits(
 /// Lowers troubles of too few or too many tasks whose saving is within its error: a rule and a replay measure what was
 /// lost in different ways, and what a replay does not confirm is no more than a note. A low trouble is removed, unless
 /// others follow from it. Says whether one was removed.
-pub(super) fn lower_unproven(
+pub(super) fn cap_unproven_numbers(
     troubles: &mut Vec<Trouble>,
     recommended: &mut Vec<Recommended>,
     findings: &mut [Finding],
@@ -165,7 +165,7 @@ pub(super) fn lower_unproven(
         };
         trouble.severity <= most
             && trouble.savings.status == SavingStatus::WithinError
-            && trouble.findings.iter().all(|told| !told.is_echo)
+            && trouble.findings.iter().all(|told| !told.is_consequence)
     };
     for trouble in troubles.iter_mut().filter(is_unproven) {
         let is_low = trouble.severity <= Severity::Low;
@@ -200,7 +200,7 @@ mod tests {
             let why = why.iter().map(|id| (*id).to_owned()).collect();
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
-            drop_unpaid(&mut troubles, &mut recommended, (&[], None));
+            drop_unpaid_memory(&mut troubles, &mut recommended, (&[], None));
             let [trouble] = troubles;
             assert_eq!(trouble.change.is_empty(), recommended.is_empty());
             assert_eq!(trouble.advice[0].conditional, recommended.is_empty());
@@ -227,7 +227,7 @@ mod tests {
             let why = vec!["a".to_owned()];
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
-            drop_unpaid(&mut troubles, &mut recommended, (&[finding], used));
+            drop_unpaid_memory(&mut troubles, &mut recommended, (&[finding], used));
             assert_eq!((troubles[0].advice[0].when == [When::FailsAgain]), recommended.is_empty());
             recommended.len()
         };
@@ -264,14 +264,14 @@ mod tests {
 
     #[test]
     fn numbers_of_tasks_whose_saving_is_within_its_error_are_at_most_low() {
-        let settled = |kind, severity, status: SavingStatus, is_echo| {
+        let settled = |kind, severity, status: SavingStatus, is_consequence| {
             let mut trouble = Trouble { kind, severity, ..Trouble::named("a") };
             trouble.savings.status = status;
-            trouble.findings[0].is_echo = is_echo;
+            trouble.findings[0].is_consequence = is_consequence;
             let mut recommended =
                 vec![Recommended { change: trouble.change[0].clone(), why: vec!["a".to_owned()] }];
             let mut troubles = vec![trouble];
-            let removed = lower_unproven(&mut troubles, &mut recommended, &mut []);
+            let removed = cap_unproven_numbers(&mut troubles, &mut recommended, &mut []);
             assert_eq!((removed, recommended.is_empty()), (troubles.is_empty(), troubles.is_empty()));
             let left = troubles.first();
             assert_eq!(
@@ -298,7 +298,7 @@ mod tests {
         let settled = |kind, why: WhyUnknown| {
             let mut troubles = [Trouble { kind, ..Trouble::named("a") }];
             troubles[0].savings.status = SavingStatus::Unknown(why);
-            lower_spare(&mut troubles, &mut []);
+            cap_few_tasks(&mut troubles, &mut []);
             (troubles[0].severity, troubles[0].caps.deciding().map(|cap| cap.why.clone()))
         };
         assert_eq!(
@@ -319,7 +319,7 @@ mod tests {
             let change = trouble.change[0].clone();
             let mut recommended = vec![Recommended { change, why: vec!["a".to_owned()] }];
             let mut troubles = [trouble];
-            drop_useless(&mut troubles, &mut recommended, (&mut [], &[]));
+            drop_useless_memory(&mut troubles, &mut recommended, (&mut [], &[]));
             assert_eq!(troubles[0].change.is_empty(), recommended.is_empty());
             assert_eq!(troubles[0].advice[0].kept_because.is_some(), recommended.is_empty());
             assert_eq!(troubles[0].severity == Severity::Low, recommended.is_empty());
@@ -339,7 +339,7 @@ mod tests {
             let mut troubles =
                 [Trouble { kind: MuchMemory, change: Vec::new(), advice, ..Trouble::named("a") }];
             let without: Vec<String> = without.iter().map(|id| (*id).to_owned()).collect();
-            drop_useless(&mut troubles, &mut Vec::new(), (&mut [], &without));
+            drop_useless_memory(&mut troubles, &mut Vec::new(), (&mut [], &without));
             (troubles[0].severity, troubles[0].caps.deciding().map(|cap| cap.why.words().into_owned()))
         };
         let keep = "keep spark.executor.memory: less would make spill worse";

@@ -10,7 +10,7 @@ const SPARE: f64 = 0.5;
 
 /// How to choose between fewer executors and more tasks, if an application has far more executors than its present
 /// tasks need.
-pub(super) struct Spare {
+pub(super) struct FewerExecutors {
     /// Whether the share of spare executors is at least the share of the run that stages with too few tasks lose.
     pub(super) comes_first: bool,
     /// Whether the proposed changes set the number of executors, which more tasks would be made for.
@@ -19,7 +19,7 @@ pub(super) struct Spare {
     pub(super) releases: bool,
 }
 
-impl Spare {
+impl FewerExecutors {
     pub(super) fn of(troubles: &[Trouble], findings: &[Finding]) -> Option<Self> {
         let idle = findings.iter().filter(|finding| finding.tells == Kind::IdleExecutors);
         let share = |finding: &Finding| {

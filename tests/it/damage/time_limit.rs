@@ -13,7 +13,7 @@ fn time_limit_stops_reading_and_warns_that_results_vary() {
     let spark = folder.path().join("app-1");
     let stages: String = (0..2000).map(|id| stage(id, 0)).collect();
     std::fs::write(&spark, spark_start() + &stages + &spark_end()).unwrap();
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap();
     let codes_within = |time| {
         let limits = Limits { time: Some(time), ..Limits::default() };
         let report =

@@ -1,7 +1,7 @@
 //! The README and the manual, dependencies, imports between modules, file sizes, and the count of skipped tests.
 
 mod api;
-mod boundaries;
+mod crates;
 mod docs;
 mod readme;
 mod sizes;

@@ -15,8 +15,12 @@ const FUNCTION: usize = 60;
 /// Functions that may be longer, by file and name, with the reason. Only code that cannot be read in parts belongs
 /// here: a flat `match` or a table.
 const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
-    ("src/rules/custom/eval.rs", "eval", "a flat match over the kinds of nodes"),
-    ("src/stragglers/cause/evidence.rs", "fmt", "a flat match over the facts, one sentence each"),
+    ("crates/elephant-ruleset/src/custom/eval.rs", "eval", "a flat match over the kinds of nodes"),
+    (
+        "crates/elephant-analysis/src/stragglers/cause/evidence.rs",
+        "fmt",
+        "a flat match over the facts, one sentence each",
+    ),
 ];
 
 /// A file without its tests.
@@ -39,7 +43,7 @@ fn root() -> &'static Path {
 /// Every Rust file that is not a test.
 fn sources() -> Vec<Source> {
     let mut paths = Vec::new();
-    for folder in ["src", "benches", "fuzz", "examples"] {
+    for folder in ["src", "crates", "benches", "fuzz", "examples"] {
         collect(&root().join(folder), &mut paths);
     }
     let texts: Vec<(PathBuf, String)> = paths
@@ -67,12 +71,17 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for entry in entries {
-        if entry.is_dir() && !entry.ends_with("target") {
+        if entry.is_dir() && !entry.ends_with("target") && !is_tests_of_a_crate(&entry) {
             collect(&entry, paths);
         } else if entry.extension().is_some_and(|extension| extension == "rs") {
             paths.push(entry);
         }
     }
+}
+
+/// Whether the folder holds the integration tests of a crate.
+fn is_tests_of_a_crate(folder: &Path) -> bool {
+    folder.ends_with("tests") && folder.with_file_name("Cargo.toml").exists()
 }
 
 /// The test modules that a file declares: each is a folder, a file, or both.

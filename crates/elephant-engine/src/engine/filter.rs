@@ -14,12 +14,12 @@ use elephant_ruleset::Pattern;
 /// condition. A value that the history does not contain meets no condition about it.
 ///
 /// ```
-/// use elephant_rs::engine::{Filter, Options, analyze};
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_engine::engine::{Filter, Options, analyze};
+/// use elephant_ruleset::RuleSet;
 ///
 /// let filter = Filter { users: vec!["etl-*".parse()?], ..Filter::default() };
 /// let options = Options { filter, ..Options::default() };
-/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, options);
+/// let report = analyze(&["../../testdata/hadoop1".into()], &RuleSet::new(elephant_heuristics::BUILT_IN)?, options);
 /// assert_eq!((report.summary.applications, report.summary.left_out), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -4,14 +4,6 @@
 //! [`analyze`] evaluates rules and returns a [`Report`]. [`visit()`] passes each application to a function instead, for
 //! figures that you compute yourself:
 //!
-//! ```
-//! use elephant_rs::engine::visit;
-//!
-//! let visited = visit(&["testdata/hadoop1".into()], |app, _files| app.task_count());
-//! assert_eq!(visited.applications[0].id, "job_201311192236_0042");
-//! assert!(visited.applications[0].value > 0);
-//! ```
-//!
 //! Histories that cannot be read, or not to their end, are [`problems`](Visited::problems), never a panic.
 
 mod collected;

@@ -121,7 +121,7 @@ mod tests {
             Leading::Worth(Worth::of_amounts(
                 &amounts,
                 None,
-                elephant_ruleset::RuleSet::built_in().unwrap().order(),
+                elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().order(),
             ))
         };
         assert_eq!(saved(9.0).reason(false), "the run with the most to save");

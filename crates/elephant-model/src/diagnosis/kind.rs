@@ -35,6 +35,13 @@ macro_rules! kinds {
         elephant_base::state::state!(enum FailureKind { $($kind),* });
 
         impl FailureKind {
+    /// Whether it is mostly blamed on the code or its libraries, because nothing points to another cause. If it happens in
+    /// one place only, the same code worked elsewhere.
+    #[must_use]
+    pub const fn blames_code(self) -> bool {
+        matches!(self, Self::UserCode | Self::PythonError | Self::MissingClass | Self::IncompatibleClass)
+    }
+
             /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
@@ -56,7 +63,7 @@ macro_rules! kinds {
             /// Its page, in Markdown.
             pub const fn page(self) -> &'static str {
                 match self {
-                    $(Self::$kind => include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/failures/", $name, ".md")),)*
+                    $(Self::$kind => include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/failures/", $name, ".md")),)*
                 }
             }
         }

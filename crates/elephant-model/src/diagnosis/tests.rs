@@ -213,7 +213,7 @@ fn every_kind_has_a_cause_a_signature_and_someone_who_acts() {
 
 #[test]
 fn every_page_belongs_to_a_kind() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/failures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("failures");
     let files =
         std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     let expected = Kind::ALL.iter().map(|kind| format!("{}.md", kind.name()));

@@ -66,7 +66,7 @@ impl View {
 
 pub(super) fn rules() -> &'static RuleSet {
     static RULES: OnceLock<RuleSet> = OnceLock::new();
-    RULES.get_or_init(|| RuleSet::built_in().unwrap())
+    RULES.get_or_init(|| RuleSet::new(elephant_heuristics::BUILT_IN).unwrap())
 }
 
 impl Recording {

@@ -30,7 +30,8 @@ fn read(kind: &str) -> Option<(Vec<(Source, Counted)>, Report)> {
         })
         .collect();
     assert!(!logs.is_empty(), "{kind}");
-    let report = analyze(&[folder], &RuleSet::built_in().unwrap(), Options::default());
+    let report =
+        analyze(&[folder], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
     // Only one of several copies is in the report.
     let is_copy = |source: &Source| {
         let mut copies = report.problems.iter().filter(|entry| entry.problem.code == "duplicate");

@@ -83,7 +83,7 @@ fn the_user_may_insist_on_a_trace() {
 fn other_commands_skip_traces_and_say_what_reads_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(Trace::Google2011, SMALL, folder.path());
-    let report = analyze(&[path], &RuleSet::built_in().unwrap(), Options::default());
+    let report = analyze(&[path], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
     assert_eq!(report.summary.applications, 0);
     let (reason, count) = report.skipped[0];
     assert!(reason.contains("stragglers or nodes") && count > 2, "{reason} {count}");

@@ -54,8 +54,9 @@ pub const HOSTILE: [&str; 32] = [
 
 /// Both engines, suppressed findings, an incomplete application, and a damaged file.
 pub fn mixed() -> Report {
+    elephant_testing::go_to_root();
     let paths = ["testdata/broken", "testdata/hadoop1", "testdata/spark/3.5.9/skew", "no/such/folder"];
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let mut report = analyze(&paths.map(Into::into), &rules, Options::default());
     let job = report.applications.iter_mut().find(|app| app.engine == Engine::MapReduce).unwrap();
     let place = job.findings.iter().position(|finding| finding.rule == "mapper-spill").unwrap();

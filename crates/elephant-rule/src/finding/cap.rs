@@ -169,7 +169,9 @@ mod tests {
 
     fn caps(list: &[(Severity, CapReason)]) -> Caps {
         let mut caps = Caps::default();
-        list.iter().for_each(|(at_most, why)| caps.add(Cap { at_most: *at_most, why: why.clone() }));
+        for (at_most, why) in list {
+            caps.add(Cap { at_most: *at_most, why: why.clone() });
+        }
         caps
     }
 

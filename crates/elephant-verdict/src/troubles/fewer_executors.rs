@@ -69,7 +69,9 @@ impl Trouble {
     pub(super) fn add_fewer_executors(&mut self, idle: &Self) {
         let fewer = idle.advice.iter().filter(|advice| advice.settings.iter().any(is_number));
         let mut fewer: Vec<Advice> = fewer.cloned().collect();
-        fewer.iter_mut().for_each(|advice| advice.only(When::MemoryMatters));
+        for advice in &mut fewer {
+            advice.only(When::MemoryMatters);
+        }
         self.advice.extend(fewer);
     }
 }

@@ -9,7 +9,7 @@ use super::{
     task_numbers, unproven,
 };
 use crate::savings::{Amounts, ApplicationSavings, Loss, Removal, Savings, shares};
-use elephant_model::model::{Application, Status};
+use elephant_model::model::Status;
 use elephant_rule::finding::{Finding, TroubleKind, drop_repeated};
 
 /// Troubles with what they save.

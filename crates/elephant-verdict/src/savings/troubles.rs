@@ -7,10 +7,10 @@ use super::estimate::{Amounts, Range};
 use super::predict::Baseline;
 use super::removal::WITHOUT_STRAGGLERS;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Whether a saving is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub enum SavingStatus {
     /// It is larger than the error of the model.
     Estimated,
@@ -19,14 +19,6 @@ pub enum SavingStatus {
     /// It cannot be computed; says why.
     Unknown(Cow<'static, str>),
 }
-
-state!(
-    enum SavingStatus {
-        Estimated,
-        WithinError,
-        Unknown(value),
-    }
-);
 
 impl SavingStatus {
     /// The name in reports that programs read.
@@ -41,7 +33,7 @@ impl SavingStatus {
 }
 
 /// What is saved by removing one trouble.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct TroubleSavings {
     pub status: SavingStatus,
     /// How it was computed.
@@ -60,9 +52,6 @@ pub struct TroubleSavings {
     pub alone_cost: Option<Range>,
     pub share_cost: Option<Range>,
 }
-
-state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, more_of_its_own, share, alone_cost,
-    share_cost });
 
 /// Ends the method of a saving that needs the removal of other troubles, too.
 pub(super) const ONLY_TOGETHER: &str = ", only together with other troubles";
@@ -102,7 +91,7 @@ impl TroubleSavings {
 }
 
 /// What an application takes, and what is saved by removing all its troubles.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct ApplicationSavings {
     /// The sum of the shares.
     pub joint: Amounts,
@@ -117,8 +106,6 @@ pub struct ApplicationSavings {
     /// The currency of costs.
     pub currency: Option<Arc<str>>,
 }
-
-state!(struct ApplicationSavings { joint, more_gb_hours, baseline, unknown, joint_cost, currency });
 
 impl ApplicationSavings {
     /// The savings of all troubles without the times of which only an upper limit is known, and the sum of these limits.

@@ -35,7 +35,7 @@ use crate::savings::{
 use elephant_analysis::metrics::Metrics;
 use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::{Application, Status, Subject};
 use elephant_rule::finding::drop_repeated;
 use elephant_rule::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
@@ -53,7 +53,7 @@ pub use worth::Worth;
 pub use worth::WorthSum;
 
 /// How sure the cause of a trouble is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
 #[non_exhaustive]
 pub enum Confidence {
     /// It was measured.
@@ -63,14 +63,6 @@ pub enum Confidence {
     /// There is little evidence for it.
     Weak,
 }
-
-state!(
-    enum Confidence {
-        Measured,
-        Inferred,
-        Weak,
-    }
-);
 
 impl Confidence {
     /// The word in reports.
@@ -97,7 +89,7 @@ impl Confidence {
 }
 
 /// A finding about a trouble.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Telling {
     /// The rule that found it.
@@ -108,10 +100,8 @@ pub struct Telling {
     pub is_echo: bool,
 }
 
-state!(struct Telling { rule, subject, is_echo });
-
 /// One root cause in one application.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Trouble {
     /// Its identity within the application: the kind, and the first subject unless it is the application.
@@ -145,9 +135,6 @@ pub struct Trouble {
     /// For the order of troubles.
     worth: Worth,
 }
-
-state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, score, subjects, findings,
-    has_stragglers, change, advice, savings, worth });
 
 /// The rules and prices by which troubles are judged.
 #[derive(Clone, Copy)]

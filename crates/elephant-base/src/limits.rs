@@ -2,17 +2,6 @@
 //!
 //! Reaching a limit is a warning with the code [`REACHED`]: everything read before is kept, and the
 //! application counts as incomplete.
-//!
-//! ```
-//! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::limits::Limits;
-//! use elephant_rs::rules::RuleSet;
-//!
-//! let options = Options { limits: Limits { tasks: Some(2), ..Limits::default() }, ..Options::default() };
-//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, options);
-//! assert!(!report.applications[0].complete);
-//! # Ok::<(), elephant_rs::rules::RuleError>(())
-//! ```
 
 use std::fmt;
 use std::io;
@@ -120,6 +109,7 @@ impl Held {
         Self { bytes: 0, most: limits.memory }
     }
 
+    /// Adds bytes that are kept.
     #[inline]
     pub fn add(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);

@@ -1,13 +1,4 @@
 //! Severity of a finding, and its score.
-//!
-//! ```
-//! use elephant_rs::severity::Severity;
-//!
-//! assert!(Severity::Severe > Severity::Low);
-//! // As in Dr. Elephant: the severity's number times the tasks that it concerns, 0 below moderate.
-//! assert_eq!(Severity::Moderate.score(100), 200);
-//! assert_eq!(Severity::Low.score(100), 0);
-//! ```
 
 use std::fmt;
 

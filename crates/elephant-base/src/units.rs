@@ -2,15 +2,6 @@
 //!
 //! Constructors name their unit; `Display` writes for readers. Hadoop mixes milliseconds, bytes, mebibytes
 //! and megabyte-milliseconds; these types convert them once.
-//!
-//! ```
-//! use elephant_rs::units::{Bytes, MbMillis, Millis};
-//!
-//! let container = MbMillis::of(Bytes::from_mib(2048), Millis::from_secs(1800));
-//! assert_eq!(container.as_gb_hours(), 1.0);
-//! assert_eq!(Bytes::from_mib(1536).to_string(), "1.5 GiB");
-//! assert_eq!(Millis::from_secs(90).to_string(), "1m 30s");
-//! ```
 
 mod digits;
 mod held;

@@ -9,8 +9,7 @@ use super::kind::{Reason, SourceKind};
 use super::part::Part;
 use super::storage::LeftOut;
 
-pub use super::source::Source;
-pub use super::source::SourcePath;
+pub use super::source::{LogFolder, Source, SourcePath};
 use elephant_base::state::State;
 
 /// The files found, each list in a total order that does not depend on the file system.

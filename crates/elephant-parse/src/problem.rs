@@ -61,6 +61,17 @@ pub struct Problem {
     pub count: u64,
 }
 
+impl Problem {
+    /// Its code as the program has it; an empty text if it was read from a partial result.
+    #[must_use]
+    pub const fn known_code(&self) -> &'static str {
+        match self.code {
+            Cow::Borrowed(code) => code,
+            Cow::Owned(_) => "",
+        }
+    }
+}
+
 /// The problems of one source, one entry per code.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {

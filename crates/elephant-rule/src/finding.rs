@@ -1,21 +1,6 @@
 //! Findings of rules about an application: plain data, created by heuristics and shown by reports.
 //!
 //! A rule returns a [`Verdict`], built with [`Judgement`]: facts with their units, a message that shows them, and advice.
-//!
-//! ```
-//! use elephant_rs::finding::{Judgement, Measure, Subject, Verdict};
-//! use elephant_rs::severity::Severity;
-//! use elephant_rs::units::Bytes;
-//!
-//! let verdict: Verdict = Judgement::of(Subject::Application, Severity::Low)
-//!     .tasks(12)
-//!     .fact("spilled_bytes", Measure::Size(Bytes::from_mib(300)))
-//!     .message("{spilled_bytes} spilled to disk", &[])
-//!     .advice(|| vec!["raise spark.executor.memory".to_owned()])
-//!     .into();
-//! let Verdict::Judged(judgement) = verdict else { unreachable!("there is data") };
-//! assert_eq!(judgement.message, "300 MiB spilled to disk");
-//! ```
 
 mod advice;
 mod facts;
@@ -36,7 +21,7 @@ use elephant_base::units::{Bytes, BytesPerSecond, Millis, three_digits};
 use elephant_model::model::spark::StageAttempt;
 
 pub use advice::drop_repeated;
-pub use advice::{Advice, SettingChange};
+pub use advice::{Advice, Serving, SettingChange};
 pub use elephant_model::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub use failure::Failure;
@@ -140,6 +125,7 @@ pub struct Condition {
     pub of: Measured,
     /// "share of the time lost: 2 %, low from 5 %".
     pub text: String,
+    /// Whether it holds.
     pub holds: bool,
 }
 

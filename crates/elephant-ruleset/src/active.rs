@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::custom::CustomRule;
 use elephant_analysis::metrics::Metrics;
 use elephant_base::severity::Severity;
-use elephant_heuristics::{Check, NOT_MEASURED, Remedy, Shared};
+use elephant_catalogue::{Check, NOT_MEASURED, Remedy, Shared};
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
@@ -28,12 +28,14 @@ pub struct RuleInfo {
 }
 
 /// The engine of rules that judge applications of all engines, as their folder is called.
-const ANY_ENGINE: &str = "any";
+pub(super) const ANY_ENGINE: &str = "any";
 
 /// A rule with its effective parameters.
 pub struct ActiveRule {
     /// Its description in reports.
     pub info: RuleInfo,
+    /// The folder of a built-in rule below `rules/`, which is the engine whose applications it judges.
+    pub(super) folder: &'static str,
     /// What else is known of it.
     pub facts: &'static RuleFacts,
     /// Whether it runs.
@@ -90,6 +92,7 @@ impl ActiveRule {
         let why = format!("the documents about this rule that apply here contradict each other: {why}");
         Self {
             info: self.info.clone(),
+            folder: self.folder,
             facts: self.facts,
             enabled: self.enabled.clone(),
             max_severity: self.max_severity.clone(),
@@ -104,10 +107,7 @@ impl ActiveRule {
     pub fn engine(&self) -> &'static str {
         match &self.check {
             RuleCheck::Defined(rule) => rule.over.engine().or(rule.engine).map_or(ANY_ENGINE, Engine::name),
-            RuleCheck::Native(_) | RuleCheck::Contradicted(_) => {
-                let known = elephant_heuristics::all().find(|rule| rule.id == self.info.id);
-                known.map_or(ANY_ENGINE, |rule| rule.folder)
-            }
+            RuleCheck::Native(_) | RuleCheck::Contradicted(_) => self.folder,
         }
     }
 

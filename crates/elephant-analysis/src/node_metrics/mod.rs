@@ -16,14 +16,6 @@
 //! A value is the mean of the interval that ends at its time; all of these tools use this convention. If
 //! there are several values for the same node and time, the highest counts, because a task waits for the
 //! node's busiest disk.
-//!
-//! ```
-//! use elephant_rs::node_metrics::{Options, read};
-//!
-//! let loaded = read(&["testdata/node-metrics/metrics.csv".into()], Options::default())?;
-//! assert!(loaded.problems.is_empty());
-//! # Ok::<(), elephant_rs::node_metrics::NodeMetricsError>(())
-//! ```
 
 mod alibaba;
 mod clock;

@@ -5,19 +5,6 @@
 //! ([`JobKey`](crate::results::JobKey)), by user where both sides have the same ones, and then by start
 //! time. A single run on each side is always a pair, whatever the names. Phases are paired by name, because
 //! a stage's id differs from run to run.
-//!
-//! ```
-//! use elephant_rs::diff::{Options, Side, diff};
-//! use elephant_rs::engine::{self, analyze};
-//! use elephant_rs::rules::RuleSet;
-//!
-//! let rules = RuleSet::built_in()?;
-//! let run = |file: &str| Side::of(&analyze(&[file.into()], &rules, engine::Options::default()));
-//! let fixtures = "testdata/heuristics/mapper-skew";
-//! let pairs = diff(&run(fixtures), &run(fixtures), Options::default()).pairs;
-//! assert!(pairs.iter().all(|pair| pair.a.id == pair.b.id));
-//! # Ok::<(), elephant_rs::rules::RuleError>(())
-//! ```
 
 mod analysed;
 mod configuration;

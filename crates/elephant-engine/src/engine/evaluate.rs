@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_part_that_was_read_decides_whether_a_run_is_small() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let used = |minutes: u64| Some(MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(60 * minutes)));
         let app = |status, complete| Application { status, complete, ..Application::new(Engine::Spark) };
         let at_least = |minutes| AtLeast { run_time: Some(Millis::from_secs(60)), used: used(minutes) };

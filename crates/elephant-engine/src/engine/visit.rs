@@ -177,7 +177,7 @@ pub fn visit_beside_traces<T: Send>(
 ///
 /// # Errors
 /// The first cluster trace: its jobs are in several files, which cannot be read apart.
-pub fn gather_beside_traces<T: Send, R>(
+pub(crate) fn gather_beside_traces<T: Send, R>(
     named: Named<'_>,
     insisted: Option<TraceFormat>,
     (filter, limits): (&Filter, &Limits),

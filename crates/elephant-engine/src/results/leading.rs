@@ -28,11 +28,13 @@ pub enum Sort {
 /// The first part of an application's sort key. All applications of a report have the same variant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, State)]
 pub enum Leading {
+    /// What its remedies save, most first.
     Worth(Worth),
     /// The memory that is wasted; `None` comes last.
     Waste(Reverse<Option<u64>>),
     /// The run time; `None` comes last.
     RunTime(Reverse<Option<u64>>),
+    /// The name, or the id of an application without one.
     Name(Box<str>),
     /// Severity decides.
     Nothing,
@@ -111,7 +113,7 @@ mod tests {
             Leading::Worth(Worth::of_amounts(
                 &amounts,
                 None,
-                elephant_ruleset::RuleSet::built_in().unwrap().order(),
+                elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().order(),
             ))
         };
         assert_eq!(saved(9.0).reason(false), "the run with the most to save");

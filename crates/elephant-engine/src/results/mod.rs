@@ -2,18 +2,6 @@
 //!
 //! Everything is sorted: applications by their worst finding, findings by severity. What a history does not contain is
 //! `None`.
-//!
-//! ```
-//! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::rules::RuleSet;
-//!
-//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
-//! let job = &report.applications[0];
-//! let wasted = job.metrics.wasted.zip(job.metrics.used);
-//! assert!(wasted.is_some_and(|(wasted, used)| wasted.as_gb_hours() < used.as_gb_hours()));
-//! assert!(report.problems.is_empty());
-//! # Ok::<(), elephant_rs::rules::RuleError>(())
-//! ```
 
 mod application;
 mod change;
@@ -47,14 +35,14 @@ pub use elephant_verdict::charts::{
     Timeline,
 };
 pub use jobs::JobGroup;
-pub use jobs::{JobSums, JobTotal};
+pub use jobs::{JobSums, JobTotal, WorstRun};
 pub use leading::Leading;
 pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use node_work::NodeWork;
 pub use rollups::GroupName;
-pub use rollups::{Rollup, Waste};
-pub(crate) use rollups::{RollupSums, Rollups};
+pub(crate) use rollups::RollupSums;
+pub use rollups::{Rollup, Rollups, Waste};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
 pub use worst::Candidate;

@@ -10,6 +10,7 @@ pub struct NodeWork {
     pub node: String,
     /// Attempts that ran there.
     pub attempts: u64,
+    /// Those of them that failed.
     pub failed: u64,
     /// Total run time of the attempts; `None` if the log has the times of none.
     pub task_time: Option<Millis>,
@@ -21,7 +22,8 @@ pub struct NodeWork {
     pub compared: u64,
     /// How many of those are stragglers.
     pub stragglers: u64,
-    /// The sum of their z-scores, and of the squares of these, in millionths.
+    /// The sum of their z-scores, in millionths.
     pub score: i64,
+    /// The sum of the squares of their z-scores, in millionths.
     pub squares: i64,
 }

@@ -15,8 +15,8 @@ use elephant_analysis::stragglers::labels::{
 };
 use elephant_analysis::stragglers::usual::{TaskTime, UsualRule};
 use elephant_base::state::State;
+use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::units::{Millis, Timestamp};
-use elephant_heuristics::max_concurrent::max_concurrent;
 use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 

@@ -9,14 +9,6 @@
 //!   Datacenters", 2016,
 //! - S2: P. Garraghan, X. Ouyang, R. Yang et al., "Straggler Root-Cause and Impact Analysis for Massive-scale
 //!   Virtualized Cloud Datacenters", 2019.
-//!
-//! ```
-//! use elephant_rs::survey::{Settings, report};
-//!
-//! let survey = report(&["testdata/heuristics/straggler-impact".into()], &Settings::default(), None);
-//! let groups = survey.applications.iter().flat_map(|app| &app.groups);
-//! assert!(groups.map(|group| group.stragglers.len()).sum::<usize>() > 0);
-//! ```
 
 mod application;
 mod days;

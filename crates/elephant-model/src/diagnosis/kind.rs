@@ -35,6 +35,13 @@ macro_rules! kinds {
         }
 
         impl FailureKind {
+    /// Whether it is mostly blamed on the code or its libraries, because nothing points to another cause. If it happens in
+    /// one place only, the same code worked elsewhere.
+    #[must_use]
+    pub const fn blames_code(self) -> bool {
+        matches!(self, Self::UserCode | Self::PythonError | Self::MissingClass | Self::IncompatibleClass)
+    }
+
             /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 

@@ -52,12 +52,6 @@ impl Default for Properties {
     }
 }
 
-impl From<Listed> for Conf {
-    fn from(listed: Listed) -> Self {
-        Self { properties: Properties::Listed(listed) }
-    }
-}
-
 impl PartialEq for Conf {
     /// Whether both have the same properties, however they are stored.
     fn eq(&self, other: &Self) -> bool {

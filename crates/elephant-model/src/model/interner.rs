@@ -60,6 +60,12 @@ impl Interner {
         self.strings.len()
     }
 
+    /// Whether there are no strings.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.strings.is_empty()
+    }
+
     /// The string of `symbol`; `None` for a symbol of another interner.
     #[must_use]
     pub fn get(&self, symbol: Symbol) -> Option<&str> {

@@ -1,22 +1,6 @@
 //! The typed model of one application: the input of every rule, metric and report.
 //!
 //! Parsers build it; afterwards nothing changes it. Values that the log does not contain are `None`.
-//!
-//! ```
-//! use elephant_rs::engine::visit;
-//! use elephant_rs::model::counters::Counter;
-//! use elephant_rs::model::table::TaskKind;
-//!
-//! // The longest map task of each job, with the bytes it read.
-//! let visited = visit(&["testdata/hadoop1".into()], |app, _files| {
-//!     let attempts = &app.group(TaskKind::Map)?.attempts;
-//!     let longest = (0..attempts.len()).max_by_key(|&row| attempts.run_time(row))?;
-//!     Some((attempts.run_time(longest)?, attempts.bytes(longest, Counter::HdfsBytesRead)?))
-//! });
-//! let (time, read) = visited.applications[0].value.ok_or("no map tasks with counters")?;
-//! assert!(time.get() > 0 && read.get() > 0);
-//! # Ok::<(), &str>(())
-//! ```
 
 mod column;
 pub mod conf;

@@ -39,6 +39,7 @@ impl TaskCounts {
         }
     }
 
+    /// The sums of two counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -69,13 +69,14 @@ const BUCKET: &str = "mem://bucket/";
 
 /// All files below a folder.
 fn stored(folder: &str) -> Memory {
+    elephant_testing::go_to_root();
     let files = elephant_testing::files_below(Path::new(folder));
     let object = |path: PathBuf| (Path::new(BUCKET).join(&path), std::fs::read(&path).unwrap());
     Memory { objects: files.into_iter().map(object).collect(), ..Memory::default() }
 }
 
 fn judged(storage: &Arc<Memory>, paths: &[&str]) -> Report {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let storages = Storages::only(storage.clone());
     let paths: Vec<PathBuf> = paths.iter().map(|path| Path::new(BUCKET).join(path)).collect();
     let named = Named { storages: Some(&storages), ..Named::from(paths.as_slice()) };
@@ -91,7 +92,7 @@ fn json(report: &Report) -> String {
 
 #[test]
 fn histories_in_a_storage_give_the_same_bytes() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     for paths in [
         vec!["testdata"],
         vec!["testdata/hadoop1", "testdata/spark", "testdata/done"],

@@ -87,6 +87,7 @@ impl Problems {
         self.push(Importance::Error, file, &span, error.message, error.help);
     }
 
+    /// Adds an error for a file that is not YAML.
     pub fn syntax(&mut self, file: &Arc<RuleFile>, error: SyntaxError) {
         self.push(Importance::Error, file, &error.span, error.message, error.help);
     }

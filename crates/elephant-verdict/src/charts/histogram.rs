@@ -6,9 +6,9 @@ use std::fmt;
 
 use super::limit::{Limit, Means};
 use elephant_base::state::State;
+use elephant_base::stats::split::{self, two_groups};
 use elephant_base::stats::{median, truncated_mean};
 use elephant_base::units::{Bytes, Millis};
-use elephant_heuristics::split::{self, two_groups};
 use elephant_model::model::Application;
 use elephant_model::model::Phase;
 use elephant_model::model::counters::Counter;

@@ -67,7 +67,9 @@ impl fmt::Display for Unknown {
 /// A stage on the path that determines the time of the application.
 #[derive(Debug, Clone, PartialEq, State)]
 pub struct PathStage {
+    /// The stage attempt, or the tasks of one kind of a MapReduce job.
     pub subject: Subject,
+    /// The stage's name; `None` if the log has none.
     pub name: Option<String>,
     /// From its submission to its end.
     pub time: Millis,
@@ -78,6 +80,7 @@ pub struct PathStage {
 pub struct Baseline {
     /// From submission to end, as logged.
     pub recorded: Millis,
+    /// The same time in a replay without a change.
     pub replayed: Millis,
     /// The run time with a free slot for each task at any time.
     pub critical_path: Millis,

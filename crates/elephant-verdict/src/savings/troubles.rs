@@ -35,6 +35,7 @@ impl SavingStatus {
 /// What is saved by removing one trouble.
 #[derive(Debug, Clone, PartialEq, State)]
 pub struct TroubleSavings {
+    /// Whether the saving is known.
     pub status: SavingStatus,
     /// How it was computed.
     pub method: Cow<'static, str>,
@@ -48,8 +49,9 @@ pub struct TroubleSavings {
     pub more_of_its_own: Option<Range>,
     /// Its share if all troubles of the application are removed whose saving is known.
     pub share: Option<Amounts>,
-    /// What these cost, if prices are given.
+    /// What is saved of the cost if only this trouble is removed, if prices are given.
     pub alone_cost: Option<Range>,
+    /// What its share saves of the cost, if prices are given.
     pub share_cost: Option<Range>,
 }
 
@@ -122,7 +124,9 @@ impl ApplicationSavings {
 /// The savings of an application, and of each of its troubles in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Savings {
+    /// What is saved by removing all troubles.
     pub application: ApplicationSavings,
+    /// What is saved by removing each trouble.
     pub troubles: Vec<TroubleSavings>,
 }
 

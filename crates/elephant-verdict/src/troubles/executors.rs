@@ -8,9 +8,9 @@
 
 use super::Trouble;
 use super::value::magnitude;
+use elephant_analysis::executors::fitting_overhead;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
-use elephant_heuristics::spark::fitting_overhead;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;

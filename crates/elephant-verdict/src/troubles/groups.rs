@@ -7,7 +7,6 @@ use super::{Confidence, Telling, Trouble, Worth};
 use crate::savings::TroubleSavings;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
-use elephant_heuristics::spark::blames_code;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Subject;
 use elephant_rule::finding::{Advice, Failure, Finding, SettingChange, TroubleKind};
@@ -113,7 +112,7 @@ fn failure_of(findings: &[&Finding]) -> Option<Failure> {
     let told = || findings.iter().filter_map(|finding| finding.failure.as_ref());
     let first = told().next()?;
     let of_node =
-        told().find(|failure| failure.kind == FailureKind::BadNode).filter(|_| blames_code(first.kind));
+        told().find(|failure| failure.kind == FailureKind::BadNode).filter(|_| first.kind.blames_code());
     Some(of_node.unwrap_or(first).clone())
 }
 

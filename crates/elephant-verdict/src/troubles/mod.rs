@@ -139,6 +139,7 @@ pub struct Trouble {
 /// The rules and prices by which troubles are judged.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
+    /// The rules in force.
     pub rules: &'a RuleSet,
     /// Without them, no cost is computed.
     pub prices: Option<&'a Prices>,

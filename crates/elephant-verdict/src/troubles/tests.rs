@@ -57,7 +57,7 @@ fn app() -> Application {
 }
 
 fn diagnosed(app: &Application, findings: &mut [Finding]) -> Diagnosed {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     diagnose(
         app,
         Basis { rules: &rules, prices: None },
@@ -243,7 +243,7 @@ fn out_of_heap(failed: u32) -> Application {
 
 /// With what the application used, so that less memory saves something.
 fn measured(app: &Application, findings: &mut [Finding]) -> Diagnosed {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let metrics = rules.measure(app);
     diagnose(app, Basis { rules: &rules, prices: None }, (&metrics, RecordedOnce::default()), findings)
 }
@@ -323,7 +323,7 @@ fn conditional_changes_are_advised_and_not_recommended() {
 
 #[test]
 fn other_numbers_of_map_tasks_have_a_saving() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     // A thousand maps on ten slots. Those with 6 MiB take 9 s, those with 10 MiB 11 s.
     let time = |task: i64| if task / 10 % 2 == 0 { 9 } else { 11 };
     let start = |task: i64| task / 20 * 20 + if task / 10 % 2 == 0 { 0 } else { 9 };
@@ -384,7 +384,7 @@ fn half_idle(peak: i64) -> Application {
 
 #[test]
 fn idle_executors_are_found_with_and_without_measured_memory() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let found = |peak: i64| {
         let app = half_idle(peak);
         let found = rules.evaluate(&app).findings.into_iter().find(|it| it.rule == "wasted-resources");
@@ -403,7 +403,7 @@ fn idle_executors_are_found_with_and_without_measured_memory() {
 
 #[test]
 fn a_change_that_is_not_recommended_has_no_saving() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let app = half_idle(4000);
     let metrics = rules.measure(&app);
     let unused = finding("unused", TroubleKind::MuchMemory, Subject::Application, Severity::Severe);
@@ -419,7 +419,7 @@ fn a_change_that_is_not_recommended_has_no_saving() {
 
 #[test]
 fn giving_back_idle_executors_saves_what_they_held() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let settings = [("spark.master", "yarn"), ("spark.executor.memory", "4g"), ("spark.executor.cores", "1")];
     let mut app = elephant_sample::app(&settings);
     app.status = Status::Succeeded;
@@ -542,7 +542,7 @@ fn later_reduces_are_replayed() {
     let slow = finding("shuffle-sort", TroubleKind::Shuffle, reduces, Severity::Low);
     let job = elephant_sample::job(Vec::new(), &[]);
     let troubles = diagnosed(&job, &mut [advised(slow, &[later])]).troubles;
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let removal = removal::of(&job, &rules, &Metrics::default(), (&troubles[0], &[]), &[]);
     assert!(
         matches!(removal, Removal::Replay(crate::savings::Cause::SlowStart { share }, _) if (share - 0.8).abs() < 1e-9)
@@ -627,7 +627,7 @@ fn a_shuffle_with_a_remedy_that_a_replay_shows_to_save_is_no_echo() {
 /// Retries start as soon as they can, so more capacity would not shorten the wait for them.
 #[test]
 fn a_wait_for_retries_is_an_echo_of_the_failures() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let wait = |retries: bool| {
         let key = if retries { "failed_before_ms" } else { "first_task_after_ms" };
         let evidence = vec![(key.into(), Measure::Time(elephant_base::units::Millis::new(90)))];
@@ -668,7 +668,7 @@ fn a_wait_for_too_many_tasks_is_their_echo() {
 /// Less garbage collection ends map tasks earlier, but not twice as early.
 #[test]
 fn larger_containers_of_a_job_take_more_memory() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let times = (0..40).map(|task| (task / 10 * 60, Some(task / 10 * 60 + 60)));
     let mut maps = elephant_sample::tasks(TaskKind::Map, times);
     for row in 0..maps.attempts.len() {
@@ -710,7 +710,7 @@ fn splits_do_not_grow_with_the_sort_buffer() {
 /// Fifty map tasks of a minute and a block each on ten containers are as fast as ten large ones.
 #[test]
 fn normal_tasks_are_no_trouble() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let diagnosed = |seconds: i64| {
         let start = |place: i64| (seconds + 1) * (place / 10);
         let times = (0..60).map(|place| (start(place), Some(start(place) + seconds)));
@@ -772,7 +772,7 @@ fn stragglers_next_to_skewed_tasks_keep_their_own_remedy() {
     assert_eq!(troubles[0].advice.len(), 3, "{:?}", troubles[0].advice);
     assert_eq!(troubles[0].advice[2], "contention: examine n3");
     assert_eq!(configuration.len(), 2);
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let removal = removal::of(&app, &rules, &Metrics::default(), (&troubles[0], &[]), &[&findings[0]]);
     assert!(matches!(removal, Removal::Replay(crate::savings::Cause::Uneven, _)));
 }
@@ -780,7 +780,7 @@ fn stragglers_next_to_skewed_tasks_keep_their_own_remedy() {
 /// Executors of two cores less, as a rule of thumb proposes them.
 #[test]
 fn executors_that_hardly_worked_keep_their_cores() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let settled = |busy: i64| {
         let settings =
             [("spark.master", "yarn"), ("spark.executor.memory", "4g"), ("spark.executor.cores", "16")];
@@ -853,7 +853,7 @@ fn idle_executors_are_an_echo_of_the_stragglers_that_they_wait_for() {
 /// Four tasks of a minute, of which four fifths are garbage collection, on one executor of four cores.
 #[test]
 fn fewer_cores_against_collections_are_judged_without_them() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let settled = |kind: TroubleKind| {
         let settings =
             [("spark.master", "yarn"), ("spark.executor.memory", "16g"), ("spark.executor.cores", "4")];
@@ -878,7 +878,7 @@ fn fewer_cores_against_collections_are_judged_without_them() {
 
 #[test]
 fn advice_on_a_condition_is_not_said_to_name_no_setting() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let idle = finding("idle", TroubleKind::IdleExecutors, Subject::Application, Severity::Low);
     let why = |advice: Vec<Advice>| {
         let mut findings = [Finding { advice, ..idle.clone() }];

@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn resources_come_before_time_and_known_before_unknown() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let of = |amounts: &Amounts| Worth::of_amounts(amounts, None, rules.order());
         let sorted = [
             of(&amounts(1.0, Some(9.0))),
@@ -164,7 +164,7 @@ mod tests {
     /// A job of MapReduce of 30 min that used 8 GB·h waits for one task for 20 min, and could save 0.4 GB·h by fewer tasks.
     #[test]
     fn time_counts_at_the_rate_of_the_run() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let minutes = |count: f64| 60_000.0 * count;
         let memory = |hours: f64| Range { low: hours / 2.0, point: hours, high: 2.0 * hours };
         let used = Amounts { gb_hours: Some(memory(8.0)), ..Amounts::default() };
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn with_prices_the_cost_decides() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let priced = |cost: f64, cores: f64| {
             let cost = Some(Range { low: cost, point: cost, high: cost });
             Worth::of_amounts(&amounts(1.0, Some(cores)), cost, rules.order())
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn sums_rank_like_a_single_application_worth_as_much() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let of = |amounts: &Amounts| Worth::of_amounts(amounts, None, rules.order());
         let sum = |parts: &[Worth]| {
             let mut sum = WorthSum::default();

@@ -34,7 +34,7 @@ pub use attribution::StragglerCause;
 pub use attribution::{LabelledGroup, attribute, attribute_on};
 pub use params::Params;
 pub use summary::shares_percent;
-pub use summary::{CauseCount, CauseCounts};
+pub use summary::{CauseCount, CauseCounts, Confidences};
 
 /// A category of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]

@@ -18,7 +18,7 @@ use elephant_parse::{Level, Problem};
 
 /// What was read of all histories.
 #[derive(State)]
-pub struct Gathered<'a, T> {
+pub(crate) struct Gathered<'a, T> {
     /// Number of files found.
     pub(super) found: u64,
     /// Logs that servers were not asked for.

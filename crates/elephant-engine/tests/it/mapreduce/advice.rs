@@ -40,7 +40,11 @@ fn check(advice: &[Advice]) -> Result<(), String> {
 
 #[test]
 fn advice_on_bundled_histories_is_consistent() {
-    let report = analyze(&["testdata".into()], &RuleSet::built_in().unwrap(), Options::default());
+    let report = analyze(
+        &[elephant_testing::root().join("testdata")],
+        &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(),
+        Options::default(),
+    );
     for app in &report.applications {
         let advice: Vec<Advice> = app.findings.iter().flat_map(|finding| &finding.advice).cloned().collect();
         check(&advice).unwrap_or_else(|problem| panic!("{}: {problem}", app.id));
@@ -107,7 +111,7 @@ proptest! {
         if let Some(mib) = sort_mb {
             set("mapreduce.task.io.sort.mb", mib.to_string());
         }
-        let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
+        let findings = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().evaluate(&app).findings;
         let advice: Vec<Advice> = findings.into_iter().flat_map(|finding| finding.advice).collect();
         prop_assert!(check(&advice).is_ok(), "{}", check(&advice).unwrap_err());
     }

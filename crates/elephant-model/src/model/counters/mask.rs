@@ -62,6 +62,7 @@ impl CounterMask {
         self.0 |= bit(counter);
     }
 
+    /// Adds all counters of another set.
     pub fn insert_all(&mut self, other: Self) {
         self.0 |= other.0;
     }

@@ -180,10 +180,12 @@ impl Peaks {
         }
     }
 
+    /// Raises the peak of a metric to this value, if it is lower.
     pub fn raise(&mut self, metric: ExecutorMetric, value: i64) {
         self.raise_at(metric as usize, value);
     }
 
+    /// Raises each peak to that of `other`, if it is lower.
     pub fn raise_all(&mut self, other: &Self) {
         for (known, &value) in self.values.iter_mut().zip(&other.values) {
             *known = value.max(*known);

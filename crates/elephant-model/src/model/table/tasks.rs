@@ -101,24 +101,29 @@ impl Tasks {
         self.get(row, Field::Representative).and_then(|r| usize::try_from(r).ok())
     }
 
+    /// Sets when the task started; `None` for unknown.
     pub fn set_start(&mut self, row: usize, at: Option<Timestamp>) {
         self.set(row, Field::Start, at.map(Timestamp::as_millis));
     }
 
+    /// Sets when the task ended; `None` for unknown.
     pub fn set_finish(&mut self, row: usize, at: Option<Timestamp>) {
         self.set(row, Field::Finish, at.map(Timestamp::as_millis));
     }
 
+    /// Sets how the task ended.
     pub fn set_outcome(&mut self, row: usize, outcome: Outcome) {
         if let Some(slot) = self.rows.outcomes.get_mut(row) {
             *slot = outcome;
         }
     }
 
+    /// Sets the row of the task's representative attempt.
     pub fn set_representative(&mut self, row: usize, attempt: Option<usize>) {
         self.set(row, Field::Representative, attempt.and_then(|a| i64::try_from(a).ok()));
     }
 
+    /// Sets the nodes that hold the task's input.
     pub fn set_split_hosts(&mut self, row: usize, hosts: impl IntoIterator<Item = Symbol>) {
         let start = self.rows.split_hosts.len();
         self.rows.split_hosts.extend(hosts);

@@ -12,7 +12,7 @@ use std::ops::{Add, Sub};
 
 use chrono::{DateTime, Datelike, SecondsFormat};
 
-use crate::state::state;
+use crate::state::State;
 
 pub use digits::three_digits;
 pub use digits::{three_digits_grouped, two_digits_at_least, with_thousands};
@@ -21,10 +21,8 @@ pub use held::show_hours;
 pub use held::{CoreMillis, MbMillis};
 
 /// A time span in milliseconds. Never negative: if the end is before the start, the span is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 pub struct Millis(u64);
-
-state!(struct Millis(value));
 
 impl Millis {
     /// A span of zero.
@@ -137,10 +135,8 @@ fn two_parts(f: &mut fmt::Formatter<'_>, large: (u64, &str), small: (u64, &str))
 }
 
 /// A point in time, in milliseconds since 1970-01-01T00:00:00Z, as Hadoop and Spark log it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
 pub struct Timestamp(i64);
-
-state!(struct Timestamp(value));
 
 impl Timestamp {
     /// The time `ms` milliseconds after the epoch.
@@ -185,10 +181,8 @@ impl Add<Millis> for Timestamp {
 }
 
 /// A number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 pub struct Bytes(u64);
-
-state!(struct Bytes(value));
 
 impl Bytes {
     /// Bytes in a mebibyte, the "MB" of Hadoop's settings.
@@ -279,10 +273,8 @@ impl fmt::Display for Bytes {
 }
 
 /// A rate in bytes per second.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, State)]
 pub struct BytesPerSecond(f64);
-
-state!(struct BytesPerSecond(value));
 
 impl BytesPerSecond {
     /// `rate` bytes per second.

@@ -1,10 +1,10 @@
 //! The published cluster traces and their tables.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 
 /// A published cluster trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub enum TraceFormat {
     /// Google's trace of May 2011 (`clusterdata-2011`).
     Google2011,
@@ -13,14 +13,6 @@ pub enum TraceFormat {
     /// Alibaba's trace of 2018 (`cluster-trace-v2018`).
     Alibaba2018,
 }
-
-state!(
-    enum TraceFormat {
-        Google2011,
-        Alibaba2017,
-        Alibaba2018,
-    }
-);
 
 impl TraceFormat {
     /// Every format.

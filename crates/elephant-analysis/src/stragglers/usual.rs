@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::labels::{Edge, multiple};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::descriptive::{median, quantile, spearman};
 
 /// Whether a task took more than `factor` times its usual time (1.2 in S0 §6.1); `None` if the usual time is
@@ -70,7 +70,7 @@ impl Default for UsualRule {
 }
 
 /// A task in one run of its job.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, State)]
 pub struct TaskTime {
     /// Its number in the job or the stage, which is the same in each run.
     pub number: Option<u32>,
@@ -79,8 +79,6 @@ pub struct TaskTime {
     /// Input in the unit of the group.
     pub input: Option<u64>,
 }
-
-state!(struct TaskTime { number, duration, input });
 
 impl UsualRule {
     /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; only

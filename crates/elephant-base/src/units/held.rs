@@ -5,7 +5,7 @@ use std::ops::{Add, Sub};
 
 use super::{Bytes, Millis, three_digits_grouped};
 
-use crate::state::state;
+use crate::state::State;
 
 /// Formats an amount as GB-hours (1 GB = 1 GiB), without the unit.
 #[must_use]
@@ -22,10 +22,8 @@ pub fn show_hours(hours: f64) -> String {
 /// Memory held over time, in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.
 ///
 /// An integer, so that sums do not depend on the order of addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 pub struct MbMillis(u128);
-
-state!(struct MbMillis(value));
 
 impl MbMillis {
     /// Zero.
@@ -105,10 +103,8 @@ impl Sum for MbMillis {
 /// Cores held over time, in thousandths of a core × milliseconds, because tasks may use fractions of a core.
 ///
 /// An integer, so that sums do not depend on the order of addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 pub struct CoreMillis(u128);
-
-state!(struct CoreMillis(value));
 
 impl CoreMillis {
     /// Zero.

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::stage_name;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::Application;
 use elephant_model::model::spark::StageAttempt;
 use elephant_rule::finding::{Finding, Subject};
 
 /// A stage attempt with its name and its ordinal among stages of this name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct StageName {
     /// Its id in this run.
@@ -22,8 +22,6 @@ pub struct StageName {
     /// Its ordinal among the stages of this name, by id, from 1.
     pub ordinal: u64,
 }
-
-state!(struct StageName { id, name, ordinal });
 
 impl StageName {
     /// The names of the stages that `findings` are about.

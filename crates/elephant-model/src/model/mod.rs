@@ -26,26 +26,19 @@ pub use task_counts::TaskCounts;
 use conf::{Conf, ConfKey};
 use counters::{CounterMask, CounterSet};
 use elephant_base::limits::Remainder;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use spark::{Facet, Spark};
 use table::{TaskGroup, TaskKind, TimePoint};
 
 /// The engine that ran an application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub enum Engine {
     /// Hadoop MapReduce, any generation.
     MapReduce,
     /// Apache Spark, any version.
     Spark,
 }
-
-state!(
-    enum Engine {
-        MapReduce,
-        Spark,
-    }
-);
 
 impl Engine {
     /// The name in reports.
@@ -59,7 +52,7 @@ impl Engine {
 }
 
 /// How an application ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, State)]
 pub enum Status {
     /// It completed successfully.
     Succeeded,
@@ -73,16 +66,6 @@ pub enum Status {
     #[default]
     Unknown,
 }
-
-state!(
-    enum Status {
-        Succeeded,
-        Failed,
-        Killed,
-        Running,
-        Unknown,
-    }
-);
 
 impl Status {
     /// The name in reports.

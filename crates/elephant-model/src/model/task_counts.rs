@@ -2,10 +2,10 @@
 
 use super::table::{Outcome, TaskGroup};
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Counts for one kind of tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct TaskCounts {
     /// Tasks.
@@ -21,8 +21,6 @@ pub struct TaskCounts {
     /// Attempts launched while another attempt of the same task was running.
     pub speculative_attempts: u64,
 }
-
-state!(struct TaskCounts { total, succeeded, failed, killed, attempts, speculative_attempts });
 
 impl TaskCounts {
     /// The counts of one group.

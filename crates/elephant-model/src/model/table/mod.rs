@@ -16,11 +16,11 @@ pub use tasks::Tasks;
 pub use time_point::TimePoint;
 
 use super::spark::StageAttempt;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 
 /// The kind of work of a group's tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub enum TaskKind {
     /// Map tasks.
     Map,
@@ -33,16 +33,6 @@ pub enum TaskKind {
     /// The tasks of one stage attempt (Spark).
     Stage(StageAttempt),
 }
-
-state!(
-    enum TaskKind {
-        Map,
-        Reduce,
-        Setup,
-        Cleanup,
-        Stage(value),
-    }
-);
 
 impl TaskKind {
     /// The name in reports, and in findings about MapReduce. All stages share "task".
@@ -73,7 +63,7 @@ pub enum Outcome {
 }
 
 /// How close an attempt ran to its input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum Locality {
     /// On a node that holds the data.
@@ -87,16 +77,6 @@ pub enum Locality {
     /// The task has no preferred location (Spark).
     NoPreference,
 }
-
-state!(
-    enum Locality {
-        NodeLocal,
-        RackLocal,
-        OffSwitch,
-        ProcessLocal,
-        NoPreference,
-    }
-);
 
 /// Why an attempt ended, if the engine says more than its outcome (Spark's `TaskEndReason`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -59,6 +59,7 @@ pub enum Measure {
     Text(String),
 }
 
+#[doc(hidden)]
 impl Measure {
     /// The suffix of JSON keys that gives the unit.
     #[must_use]
@@ -175,6 +176,7 @@ pub struct Finding {
     pub failure: Option<Failure>,
 }
 
+#[doc(hidden)]
 impl Finding {
     /// A measurement of its evidence.
     #[must_use]
@@ -259,6 +261,7 @@ pub enum Verdict<K = &'static str> {
     NotApplicable,
 }
 
+#[doc(hidden)]
 impl Verdict {
     /// The same with keys as [`Name`]s, as custom rules use them.
     #[must_use]

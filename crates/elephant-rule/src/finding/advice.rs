@@ -87,6 +87,7 @@ impl fmt::Display for SettingChange {
     }
 }
 
+#[doc(hidden)]
 impl SettingChange {
     /// Whether it reads as an option, `--conf …`, which is apart from the text before it.
     fn is_option(&self) -> bool {
@@ -129,6 +130,7 @@ fn quoted(text: &str) -> String {
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
+#[doc(hidden)]
 impl Advice {
     /// To keep something as it is.
     #[must_use]

@@ -24,6 +24,7 @@ impl Provenance {
 
     /// The origin as rule files spell it; `None` for a user's rule.
     #[must_use]
+    #[doc(hidden)]
     pub const fn word(self) -> Option<&'static str> {
         let [dr_elephant, own] = Self::WORDS;
         match self {
@@ -44,6 +45,7 @@ pub enum Worse {
     Lower,
 }
 
+#[doc(hidden)]
 impl Worse {
     /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
     /// `floor`.
@@ -79,6 +81,7 @@ pub struct KeyMeasure {
     pub worse: Worse,
 }
 
+#[doc(hidden)]
 impl KeyMeasure {
     /// The largest difference that does not count, in the unit of the measure.
     #[must_use]
@@ -147,6 +150,7 @@ pub struct RuleFacts {
 impl RuleFacts {
     /// The facts of a rule, with its provenance and nothing else.
     #[must_use]
+    #[doc(hidden)]
     pub const fn of(provenance: Provenance) -> Self {
         let tells = TroubleKind::Other;
         Self { provenance, key_measure: None, chart_limits: &[], sizes: None, tells, also_tells: &[] }

@@ -257,6 +257,7 @@ fn add(sum: &mut Option<Sum>, range: Option<Range>) {
     }
 }
 
+#[doc(hidden)]
 impl Amounts {
     /// Whether all amounts that are known are exactly zero: the replay is the recorded run.
     #[must_use]

@@ -19,6 +19,7 @@ pub enum Confidence {
     Weak,
 }
 
+#[doc(hidden)]
 impl Confidence {
     /// The word in reports.
     #[must_use]
@@ -93,6 +94,7 @@ pub struct Trouble {
     pub(super) worth: Worth,
 }
 
+#[doc(hidden)]
 impl Trouble {
     /// Smaller is worse.
     pub(super) fn rank(&self) -> impl Ord + '_ {
@@ -142,6 +144,7 @@ impl Trouble {
     }
 }
 
+#[doc(hidden)]
 impl Trouble {
     /// A trouble in which every text is `text`.
     #[must_use]

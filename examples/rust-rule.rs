@@ -11,7 +11,7 @@ use std::error::Error;
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::finding::{Judgement, Measure, Subject, Verdict};
 use elephant_rs::model::Application;
-use elephant_rs::rules::{AddedRule, Check, RuleSet};
+use elephant_rs::rules::{AddedRule, BUILT_IN, Check, RuleSet};
 use elephant_rs::severity::Severity;
 
 /// Finds applications with more tasks than a team wants to see.
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let page = "# Many Tasks\n\nFinds applications with many tasks: each one costs scheduling time.";
     let rule = AddedRule::new("many-tasks", "Many Tasks", page, ManyTasks { limit: 100 });
     // Rule files can switch it off, limit its severity or suppress its findings, like those of any rule.
-    let rules = RuleSet::with_rules(vec![rule], &[])?;
+    let rules = RuleSet::with_rules(BUILT_IN, vec![rule], &[])?;
     let report =
         analyze(&["testdata/spark".into(), "testdata/heuristics".into()], &rules, Options::default());
     for app in &report.applications {

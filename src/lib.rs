@@ -8,10 +8,10 @@
 //!
 //! ```
 //! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::rules::{BUILT_IN, RuleSet};
 //! use elephant_rs::severity::Severity;
 //!
-//! let rules = RuleSet::built_in()?;
+//! let rules = RuleSet::new(BUILT_IN)?;
 //! let report = analyze(&["testdata/hadoop1".into()], &rules, Options::default());
 //! let job = &report.applications[0];
 //! assert_eq!(job.severity, Severity::Severe);
@@ -34,10 +34,10 @@
 /// ```
 /// use elephant_rs::baseline::{Baseline, Tolerance, compare, update};
 /// use elephant_rs::engine::{Options, analyze};
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_rs::rules::{BUILT_IN, RuleSet};
 /// use elephant_rs::severity::Severity;
 ///
-/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default());
 /// let nothing = Baseline::default();
 /// let first = compare(&report, &nothing, &Tolerance::default());
 /// assert!(first.is_worse(Some(Severity::Low), true));
@@ -57,9 +57,9 @@ pub mod baseline {
 /// ```
 /// use elephant_rs::diff::{Options, Side, diff};
 /// use elephant_rs::engine::{self, analyze};
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_rs::rules::{BUILT_IN, RuleSet};
 ///
-/// let rules = RuleSet::built_in()?;
+/// let rules = RuleSet::new(BUILT_IN)?;
 /// let run = |file: &str| Side::of(&analyze(&[file.into()], &rules, engine::Options::default()));
 /// let fixtures = "testdata/heuristics/mapper-skew";
 /// let pairs = diff(&run(fixtures), &run(fixtures), Options::default()).pairs;
@@ -117,10 +117,10 @@ pub mod finding {
 /// ```
 /// use elephant_rs::engine::{Options, analyze};
 /// use elephant_rs::limits::Limits;
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_rs::rules::{BUILT_IN, RuleSet};
 ///
 /// let options = Options { limits: Limits { tasks: Some(2), ..Limits::default() }, ..Options::default() };
-/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, options);
+/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, options);
 /// assert!(!report.applications[0].complete);
 /// # Ok::<(), elephant_rs::rules::RuleError>(())
 /// ```
@@ -218,9 +218,9 @@ pub mod nodes {
 /// ```
 /// use elephant_rs::engine::{Options, analyze};
 /// use elephant_rs::report::{Format, TextOptions, write};
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_rs::rules::{BUILT_IN, RuleSet};
 ///
-/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default());
 /// let mut page = Vec::new();
 /// write(&report, Format::Markdown, TextOptions::default(), &mut page)?;
 /// assert!(String::from_utf8(page)?.contains("job_201311192236_0042"));
@@ -249,9 +249,9 @@ pub mod report {
 ///
 /// ```
 /// use elephant_rs::engine::{Options, analyze};
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_rs::rules::{BUILT_IN, RuleSet};
 ///
-/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default());
 /// let job = &report.applications[0];
 /// let wasted = job.metrics.wasted.zip(job.metrics.used);
 /// assert!(wasted.is_some_and(|(wasted, used)| wasted.as_gb_hours() < used.as_gb_hours()));
@@ -287,9 +287,11 @@ pub mod results {
 /// # Ok::<(), elephant_rs::rules::RuleError>(())
 /// ```
 pub mod rules {
+    pub use elephant_heuristics::BUILT_IN;
     pub use elephant_ruleset::{
-        AddedRule, Check, Evaluation, Importance, Imported, Note, PRESETS, Pattern, Remedy, RuleError,
-        RuleFile, RuleInfo, RuleProblem, RuleSet, Scope, Shared, Suppression, XmlError, find_files, import,
+        AddedRule, Catalogue, Check, Evaluation, Importance, Imported, Note, PRESETS, Pattern, Remedy,
+        RuleError, RuleFile, RuleInfo, RuleProblem, RuleSet, Scope, Shared, Suppression, XmlError,
+        find_files, import,
     };
 }
 
@@ -350,12 +352,12 @@ pub mod units {
 /// What applications would have taken with other resources.
 ///
 /// ```
-/// use elephant_rs::rules::RuleSet;
+/// use elephant_rs::rules::{BUILT_IN, RuleSet};
 /// use elephant_rs::whatif::{Change, Settings, Trouble, report};
 ///
 /// let without_skew = Change { without: vec![Trouble::Skew], ..Change::default() };
 /// let settings = Settings { changes: vec![without_skew], ..Settings::default() };
-/// let report = report(&["testdata/spark/3.5.9".into()], &RuleSet::built_in()?, &settings);
+/// let report = report(&["testdata/spark/3.5.9".into()], &RuleSet::new(BUILT_IN)?, &settings);
 /// let replays = report.applications.iter().filter_map(|app| app.replays.as_ref().ok());
 /// assert!(replays.clone().count() > 0);
 /// for replayed in replays {

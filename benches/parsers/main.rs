@@ -119,7 +119,7 @@ const MEASURED: [&str; 4] = ["mapper-skew", "my-mapper-skew", "mapper-gc", "my-m
 fn rules(criterion: &mut Criterion) {
     // Compares YAML rules with the built-in rules that they repeat.
     let Ok(files) = elephant_rs::rules::find_files(Path::new("rules/examples")) else { return };
-    let Ok(rules) = RuleSet::with_files(&files) else { return };
+    let Ok(rules) = RuleSet::with_files(elephant_rs::rules::BUILT_IN, &files) else { return };
     let bytes = history(Format::AvroBinary, Job { maps: 10_000, reduces: 50 });
     let Some(app) = parse(Format::AvroBinary, &bytes).pop() else { return };
     let tasks: u64 = app.groups.iter().map(|group| group.tasks.len() as u64).sum();

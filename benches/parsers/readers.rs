@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io::{Cursor, Read};
 
 use elephant_analysis::metrics::Metrics;
-use elephant_heuristics::Shared;
+use elephant_catalogue::Shared;
 use elephant_input::codec;
 use elephant_input::window::ByteWindow;
 use elephant_model::model::Application;

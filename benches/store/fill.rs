@@ -28,7 +28,7 @@ const BEGIN_MS: u64 = 1_767_225_600_000;
 
 /// The applications in the histories below `paths`, in the order of their names.
 pub(crate) fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
-    let rules = RuleSet::built_in().expect("built-in rules");
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).expect("built-in rules");
     let taken = Mutex::new(Vec::new());
     let keep =
         |app: &ApplicationReport| taken.lock().unwrap_or_else(PoisonError::into_inner).push(app.clone());

@@ -10,7 +10,7 @@ use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 
 fn report(path: &Path) -> Report {
-    analyze(&[path.to_path_buf()], &RuleSet::built_in().unwrap(), Options::default())
+    analyze(&[path.to_path_buf()], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), Options::default())
 }
 
 fn attempts(app: &ApplicationReport) -> u64 {

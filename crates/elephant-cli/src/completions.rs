@@ -96,7 +96,7 @@ fn begun(text: String) -> PossibleValue {
 }
 
 fn rules() -> impl Iterator<Item = PossibleValue> {
-    elephant_heuristics::all().map(|rule| PossibleValue::new(rule.id).help(rule.title))
+    elephant_heuristics::BUILT_IN.rules().map(|rule| PossibleValue::new(rule.id).help(rule.title))
 }
 
 fn among(arg: Arg, values: impl Iterator<Item = PossibleValue>) -> Arg {

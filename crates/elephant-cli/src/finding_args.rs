@@ -64,7 +64,7 @@ impl RulePaths {
         for path in &self.rule_paths {
             files.extend(elephant_ruleset::find_files(path)?);
         }
-        let rules = RuleSet::with_files(&files)?;
+        let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &files)?;
         print_problems(rules.warnings());
         Ok(rules)
     }

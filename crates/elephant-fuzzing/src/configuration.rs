@@ -49,7 +49,7 @@ pub fn expression(bytes: &[u8]) {
 /// Importing a `HeuristicConf.xml` must give a rule file without errors.
 pub fn heuristic_conf(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(imported) = import::import(&text) {
+    if let Ok(imported) = import::import(elephant_heuristics::BUILT_IN, &text) {
         let (_, problems) = read_rules(&imported.yaml);
         let error = problems.iter().find(|problem| problem.importance == Importance::Error);
         assert!(error.is_none(), "the rule file has an error: {error:?}\n{}", imported.yaml);
@@ -106,7 +106,10 @@ pub fn node_metrics(bytes: &[u8]) {
 }
 
 fn read_rules(text: &str) -> (Option<RuleSet>, Vec<elephant_ruleset::RuleProblem>) {
-    RuleSet::read(&[RuleFile { name: "rules.yaml".to_owned(), text: text.to_owned() }])
+    RuleSet::read(
+        elephant_heuristics::BUILT_IN,
+        &[RuleFile { name: "rules.yaml".to_owned(), text: text.to_owned() }],
+    )
 }
 
 fn judge_samples(set: &RuleSet) {

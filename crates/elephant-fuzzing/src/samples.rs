@@ -24,7 +24,7 @@ const SPARK: &[u8] = include_bytes!(
 /// The built-in rules.
 pub fn rules() -> &'static RuleSet {
     static RULES: OnceLock<RuleSet> = OnceLock::new();
-    RULES.get_or_init(|| RuleSet::built_in().expect("the built-in rules are valid"))
+    RULES.get_or_init(|| RuleSet::new(elephant_heuristics::BUILT_IN).expect("the built-in rules are valid"))
 }
 
 /// A MapReduce job and a Spark application.

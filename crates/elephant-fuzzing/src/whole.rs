@@ -158,7 +158,11 @@ fn rules_except_log_size() -> &'static RuleSet {
     static RULES: OnceLock<RuleSet> = OnceLock::new();
     RULES.get_or_init(|| {
         let text = "rule: spark-event-log-limit\nenabled: false\n".to_owned();
-        RuleSet::with_files(&[RuleFile { name: "rules.yaml".to_owned(), text }]).expect("the rules are valid")
+        RuleSet::with_files(
+            elephant_heuristics::BUILT_IN,
+            &[RuleFile { name: "rules.yaml".to_owned(), text }],
+        )
+        .expect("the rules are valid")
     })
 }
 

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use elephant_base::limits::Limits;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 
 pub use failure::StorageFailure;
@@ -72,15 +72,13 @@ pub struct Listing<'a> {
 }
 
 /// Objects that a storage did not list, because their applications are not read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, State)]
 pub struct LeftOut {
     /// How many objects there are.
     pub files: u64,
     /// Attempts of these applications; each counts like an application.
     pub applications: u64,
 }
-
-state!(struct LeftOut { files, applications });
 
 impl std::ops::AddAssign for LeftOut {
     fn add_assign(&mut self, other: Self) {

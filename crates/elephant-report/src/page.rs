@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn every_page_of_a_rule_follows_the_width() {
-        let rules = elephant_ruleset::RuleSet::built_in().unwrap();
+        let rules = elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         for active in rules.rules() {
             assert_eq!(reflow(&active.info.page, 80), *active.info.page, "{}", active.info.id);
             for columns in [40, 60, 120] {

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn pieces_give_the_same_bytes() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let infos = rules.infos();
         let folder = tempfile::tempdir().unwrap();
         // Some applications have charts and no findings.

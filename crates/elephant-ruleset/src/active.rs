@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 use super::custom::CustomRule;
 use elephant_analysis::metrics::Metrics;
 use elephant_base::severity::Severity;
-use elephant_heuristics::{Check, NOT_MEASURED, Remedy, Shared};
+use elephant_catalogue::{Check, NOT_MEASURED, Remedy, Shared};
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{
-    Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict,
+    Cap, CapReason, Caps, Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict,
 };
 use elephant_rule::params::ParamValue;
 use elephant_rule::params::layers::{Parameter, Setting};
@@ -28,12 +28,14 @@ pub struct RuleInfo {
 }
 
 /// The engine of rules that judge applications of all engines, as their folder is called.
-const ANY_ENGINE: &str = "any";
+pub(super) const ANY_ENGINE: &str = "any";
 
 /// A rule with its effective parameters.
 pub struct ActiveRule {
     /// Its description in reports.
     pub info: RuleInfo,
+    /// The folder of a built-in rule below `rules/`, which is the engine whose applications it judges.
+    pub(super) folder: &'static str,
     /// What else is known of it.
     pub facts: &'static RuleFacts,
     /// Whether it runs.
@@ -90,6 +92,7 @@ impl ActiveRule {
         let why = format!("the documents about this rule that apply here contradict each other: {why}");
         Self {
             info: self.info.clone(),
+            folder: self.folder,
             facts: self.facts,
             enabled: self.enabled.clone(),
             max_severity: self.max_severity.clone(),
@@ -104,10 +107,7 @@ impl ActiveRule {
     pub fn engine(&self) -> &'static str {
         match &self.check {
             RuleCheck::Defined(rule) => rule.over.engine().or(rule.engine).map_or(ANY_ENGINE, Engine::name),
-            RuleCheck::Native(_) | RuleCheck::Contradicted(_) => {
-                let known = elephant_heuristics::all().find(|rule| rule.id == self.info.id);
-                known.map_or(ANY_ENGINE, |rule| rule.folder)
-            }
+            RuleCheck::Native(_) | RuleCheck::Contradicted(_) => self.folder,
         }
     }
 
@@ -197,11 +197,13 @@ impl ActiveRule {
         if let Some(reason) = partial {
             message = format!("{message}; based on partial data: {reason}");
         }
-        let mut severity = judged.severity;
-        if let Some(cap) = self.max_severity.as_ref().filter(|cap| cap.value < severity) {
-            message = format!("{message}; {severity} without the limit in {}", cap.origin);
-            severity = cap.value;
+        let limit = self.max_severity.as_ref().filter(|limit| limit.value < judged.severity);
+        if let Some(limit) = limit {
+            message = format!("{message}; {} without the limit in {}", judged.severity, limit.origin);
         }
+        let why = |limit: &Setting<Severity>| CapReason::RuleFile(limit.origin.to_string());
+        let caps = Caps::from(limit.map(|limit| Cap { at_most: limit.value, why: why(limit) }));
+        let severity = caps.fold(judged.severity);
         Finding {
             rule: self.info.id.clone(),
             title: self.info.title.clone(),
@@ -209,7 +211,7 @@ impl ActiveRule {
             tells: judged.tells.unwrap_or(self.facts.tells),
             severity,
             raw_severity: severity,
-            is_excused: false,
+            caps,
             score: severity.score(judged.tasks),
             subject: judged.subject,
             message,

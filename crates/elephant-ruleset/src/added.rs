@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use super::active::{ActiveRule, RuleCheck, RuleInfo};
+use super::active::{ANY_ENGINE, ActiveRule, RuleCheck, RuleInfo};
 use super::{RuleError, known_ids};
-use elephant_heuristics::Check;
+use elephant_catalogue::{Catalogue, Check};
 use elephant_rule::finding::RuleFacts;
 use elephant_rule::params::layers::Layers;
 
@@ -43,6 +43,7 @@ impl AddedRule {
         layers.without_params();
         ActiveRule {
             info: self.info.clone(),
+            folder: ANY_ENGINE,
             facts: RuleFacts::USER,
             enabled: layers.enabled(),
             max_severity: layers.max_severity(),
@@ -54,13 +55,13 @@ impl AddedRule {
 }
 
 /// Checks that the ids are well formed and that each is used once.
-pub(super) fn check_ids(rules: &[AddedRule]) -> Result<(), RuleError> {
+pub(super) fn check_ids(catalogue: Catalogue, rules: &[AddedRule]) -> Result<(), RuleError> {
     let mut seen = BTreeSet::new();
     for rule in rules {
         let id = rule.id();
         let problem = if !is_kebab_case(id) {
             "an id consists of lower-case words and digits joined by hyphens, such as my-rule"
-        } else if known_ids().any(|known| known == id) {
+        } else if known_ids(catalogue).any(|known| known == id) {
             "a built-in rule has this id"
         } else if !seen.insert(id) {
             "another added rule has this id"
@@ -103,7 +104,7 @@ mod tests {
 
     fn set(text: &str) -> Result<RuleSet, RuleError> {
         let file = RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() };
-        RuleSet::with_rules(vec![rule("team-rule")], &[file])
+        RuleSet::with_rules(elephant_heuristics::BUILT_IN, vec![rule("team-rule")], &[file])
     }
 
     fn severities(rules: &RuleSet, app: &Application) -> Vec<Severity> {
@@ -134,7 +135,8 @@ mod tests {
     fn presets_of_dr_elephant_leave_added_rules_on() {
         let (name, text) = PRESETS[0];
         let preset = RuleFile { name: name.to_owned(), text: text.to_owned() };
-        let rules = RuleSet::with_rules(vec![rule("team-rule")], &[preset]).unwrap();
+        let rules =
+            RuleSet::with_rules(elephant_heuristics::BUILT_IN, vec![rule("team-rule")], &[preset]).unwrap();
         assert_eq!(severities(&rules, &Application::new(Engine::MapReduce)), [Severity::Severe]);
     }
 
@@ -152,7 +154,8 @@ mod tests {
             (["My rule", "a"], "lower-case"),
             (["a--b", "a"], "lower-case"),
         ] {
-            let message = error(RuleSet::with_rules(ids.map(rule).to_vec(), &[]));
+            let message =
+                error(RuleSet::with_rules(elephant_heuristics::BUILT_IN, ids.map(rule).to_vec(), &[]));
             assert!(message.contains(problem), "{message}");
         }
     }

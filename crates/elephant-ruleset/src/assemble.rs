@@ -8,15 +8,15 @@ use super::custom;
 use super::document::{Content, Document};
 use super::index::{Index, Indexed};
 use super::{RuleFile, settings};
-use elephant_heuristics::Loaded;
+use elephant_catalogue::{Catalogue, Loaded, Rule};
 use elephant_rule::finding::Provenance;
 use elephant_rule::params::Problems;
 use elephant_rule::params::layers::{Layer, Layers};
 
 /// The rules' own files, which ship with the program.
-pub(super) fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
+pub(super) fn built_in_documents(catalogue: Catalogue, problems: &mut Problems) -> Vec<Document> {
     let settings = settings::ALL.iter().map(|settings| (settings.id, settings.defaults));
-    let files = elephant_heuristics::all().map(|rule| (rule.id, rule.defaults)).chain(settings);
+    let files = catalogue.rules().map(|rule| (rule.id, rule.defaults)).chain(settings);
     let mut documents = Vec::new();
     for (id, defaults) in files {
         let file = RuleFile { name: format!("built-in {id}"), text: defaults.to_owned() };
@@ -35,13 +35,14 @@ pub(super) fn layers_of<'d>(documents: Indexed<'_, 'd>, id: &str, provenance: Pr
 
 /// Every rule with its parameters from `documents`; `None` if a built-in file is incomplete.
 pub(super) fn load_all(
+    catalogue: Catalogue,
     documents: &[&Document],
     added: &[AddedRule],
     problems: &mut Problems,
 ) -> Option<Vec<ActiveRule>> {
     let index = Index::of(documents.iter().copied());
     let documents = Indexed { documents, index: &index };
-    let mut rules = built_in_rules(documents, problems)?;
+    let mut rules = built_in_rules(catalogue, documents, problems)?;
     rules.extend(added_rules(added, documents, problems));
     rules.extend(custom::load_all(documents, problems));
     Some(rules)
@@ -59,12 +60,16 @@ pub(super) fn added_rules(
     added.iter().map(active).collect()
 }
 
-pub(super) fn built_in_rules(documents: Indexed<'_, '_>, problems: &mut Problems) -> Option<Vec<ActiveRule>> {
-    elephant_heuristics::all().map(|rule| built_in_rule(rule, documents, problems)).collect()
+pub(super) fn built_in_rules(
+    catalogue: Catalogue,
+    documents: Indexed<'_, '_>,
+    problems: &mut Problems,
+) -> Option<Vec<ActiveRule>> {
+    catalogue.rules().map(|rule| built_in_rule(rule, documents, problems)).collect()
 }
 
 pub(super) fn built_in_rule(
-    rule: &'static elephant_heuristics::Rule,
+    rule: &'static Rule,
     documents: Indexed<'_, '_>,
     problems: &mut Problems,
 ) -> Option<ActiveRule> {
@@ -74,6 +79,7 @@ pub(super) fn built_in_rule(
     let Loaded { check, params } = (rule.load)(&mut layers)?;
     Some(ActiveRule {
         info: RuleInfo { id: rule.id.into(), title: rule.title.into(), page: rule.page.into() },
+        folder: rule.folder,
         facts: &rule.facts,
         enabled,
         max_severity,

@@ -1,5 +1,7 @@
 //! The built-in rule files as an editable folder.
 
+use elephant_catalogue::{Catalogue, Rule};
+
 use super::{RuleFile, schema, settings};
 
 /// The name of the schema next to the rule files.
@@ -8,15 +10,15 @@ const SCHEMA: &str = "rules.schema.json";
 /// Every built-in file with its path in the folder and the rule's description as a header, and the schema
 /// for editors.
 #[must_use]
-pub fn defaults() -> Vec<RuleFile> {
-    let rule = |rule: &'static elephant_heuristics::Rule| {
+pub fn defaults(catalogue: Catalogue) -> Vec<RuleFile> {
+    let rule = |rule: &'static Rule| {
         file(&format!("{}/{}.yaml", rule.folder, rule.id), &format!("../{SCHEMA}"), rule.page, rule.defaults)
     };
     let settings = settings::ALL.iter().map(|settings| {
         file(&format!("{}.yaml", settings.id), &format!("./{SCHEMA}"), settings.page, settings.defaults)
     });
-    let schema = RuleFile { name: SCHEMA.to_owned(), text: schema::text() };
-    elephant_heuristics::all().map(rule).chain(settings).chain([schema]).collect()
+    let schema = RuleFile { name: SCHEMA.to_owned(), text: schema::text(catalogue) };
+    catalogue.rules().map(rule).chain(settings).chain([schema]).collect()
 }
 
 fn file(name: &str, schema: &str, page: &str, defaults: &str) -> RuleFile {

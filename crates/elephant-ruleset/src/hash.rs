@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use elephant_catalogue::Catalogue;
 use twox_hash::XxHash3_128;
 
 use super::added::AddedRule;
@@ -9,9 +10,9 @@ use super::{RuleFile, settings};
 
 /// A hash of all texts that the rules are made of, in the order in which they apply. Names of files do not count: the
 /// same rules may be in another folder on another machine.
-pub(super) fn hash(added: &[AddedRule], files: &[Arc<RuleFile>]) -> String {
+pub(super) fn hash(catalogue: Catalogue, added: &[AddedRule], files: &[Arc<RuleFile>]) -> String {
     let built_in =
-        elephant_heuristics::all().map(|rule| rule.defaults).chain(settings::ALL.iter().map(|s| s.defaults));
+        catalogue.rules().map(|rule| rule.defaults).chain(settings::ALL.iter().map(|s| s.defaults));
     let texts = built_in.chain(added.iter().map(AddedRule::id)).chain(files.iter().map(|file| &*file.text));
     let mut whole = Vec::new();
     for text in texts {
@@ -28,7 +29,7 @@ mod tests {
     fn hash(files: &[(&str, &str)]) -> String {
         let file = |&(name, text): &(&str, &str)| RuleFile { name: name.to_owned(), text: text.to_owned() };
         let files: Vec<RuleFile> = files.iter().map(file).collect();
-        RuleSet::with_files(&files).unwrap().hash().to_owned()
+        RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap().hash().to_owned()
     }
 
     #[test]

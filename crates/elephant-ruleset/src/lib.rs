@@ -39,7 +39,7 @@ pub use scope::{Pattern, Scope};
 pub use set::RuleSet;
 pub use suppression::Suppression;
 
-pub use elephant_heuristics::{Check, Remedy, Shared};
+pub use elephant_catalogue::{Catalogue, Check, Remedy, Shared};
 pub use elephant_rule::params::{Importance, RuleFile, RuleProblem};
 
 /// Rule files that ship with the program: name, text.
@@ -124,6 +124,6 @@ fn preset_names() -> String {
 }
 
 /// The ids that a rule file may name, in addition to those that it defines.
-fn known_ids<'s>() -> impl Iterator<Item = &'s str> {
-    elephant_heuristics::all().map(|rule| rule.id).chain(settings::ALL.iter().map(|known| known.id))
+fn known_ids<'s>(catalogue: Catalogue) -> impl Iterator<Item = &'s str> {
+    catalogue.rules().map(|rule| rule.id).chain(settings::ALL.iter().map(|known| known.id))
 }

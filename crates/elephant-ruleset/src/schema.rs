@@ -7,19 +7,20 @@ use super::document::ORIGIN;
 use super::scope::Aspect;
 use super::settings;
 use elephant_base::severity::Severity;
+use elephant_catalogue::Catalogue;
 use elephant_rule::finding::Provenance;
 use elephant_rule::params::Key;
 
 /// The schema of one document in a rule file, as JSON text.
 #[must_use]
-pub fn text() -> String {
-    format!("{:#}\n", schema())
+pub fn text(catalogue: Catalogue) -> String {
+    format!("{:#}\n", schema(catalogue))
 }
 
 /// The schema of one document in a rule file (draft 7, which editors support best).
 #[must_use]
-pub(crate) fn schema() -> Value {
-    let rules = elephant_heuristics::all().map(|rule| (rule.id, rule.title, (rule.keys)(), true));
+pub(crate) fn schema(catalogue: Catalogue) -> Value {
+    let rules = catalogue.rules().map(|rule| (rule.id, rule.title, (rule.keys)(), true));
     let settings = settings::ALL.iter().map(|known| (known.id, known.title, (known.keys)(), false));
     let mut known = Vec::new();
     let mut branches = Vec::new();

@@ -21,7 +21,7 @@ use super::{RuleError, RuleFile, custom, known_ids, settings};
 use elephant_analysis::metrics::{MetricParams, Metrics, SparkMetricParams};
 use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
-use elephant_heuristics::Shared;
+use elephant_catalogue::{Catalogue, Shared};
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Name, Suppressed};
 use elephant_rule::params::layers::Parameter;
@@ -40,6 +40,7 @@ const MANY_TASKS: u64 = 10_000;
 
 /// All rules with their effective parameters.
 pub struct RuleSet {
+    catalogue: Catalogue,
     documents: Vec<Arc<Document>>,
     index: Index,
     suppressions: Vec<Suppression>,
@@ -56,37 +57,49 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
-    /// The built-in rules.
-    pub fn built_in() -> Result<Self, RuleError> {
-        Self::with_files(&[])
+    /// The rules of `catalogue`.
+    ///
+    /// # Errors
+    /// If a rule's own file is incomplete.
+    #[doc(hidden)]
+    pub fn new(catalogue: Catalogue) -> Result<Self, RuleError> {
+        Self::with_files(catalogue, &[])
     }
 
-    /// The built-in rules, overridden by the documents of `files`.
+    /// The rules of `catalogue`, overridden by the documents of `files`.
     ///
     /// # Errors
     /// All errors in the files.
-    pub fn with_files(files: &[RuleFile]) -> Result<Self, RuleError> {
-        Self::with_rules(Vec::new(), files)
+    pub fn with_files(catalogue: Catalogue, files: &[RuleFile]) -> Result<Self, RuleError> {
+        Self::with_rules(catalogue, Vec::new(), files)
     }
 
-    /// The built-in rules and `added` ones, overridden by the documents of `files`.
+    /// The rules of `catalogue` and `added` ones, overridden by the documents of `files`.
     ///
     /// # Errors
     /// An id of an added rule that is taken or malformed, or all errors in the files.
-    pub fn with_rules(added: Vec<AddedRule>, files: &[RuleFile]) -> Result<Self, RuleError> {
-        check_ids(&added)?;
-        let (rules, problems) = Self::read_with(added, files);
+    pub fn with_rules(
+        catalogue: Catalogue,
+        added: Vec<AddedRule>,
+        files: &[RuleFile],
+    ) -> Result<Self, RuleError> {
+        check_ids(catalogue, &added)?;
+        let (rules, problems) = Self::read_with(catalogue, added, files);
         let errors = problems.iter().any(|problem| problem.importance == Importance::Error);
         rules.filter(|_| !errors).ok_or(RuleError::Invalid(problems))
     }
 
     /// Like [`RuleSet::with_files`], with all problems, whether or not the rules can be used.
     #[must_use]
-    pub fn read(files: &[RuleFile]) -> (Option<Self>, Vec<RuleProblem>) {
-        Self::read_with(Vec::new(), files)
+    pub fn read(catalogue: Catalogue, files: &[RuleFile]) -> (Option<Self>, Vec<RuleProblem>) {
+        Self::read_with(catalogue, Vec::new(), files)
     }
 
-    fn read_with(added: Vec<AddedRule>, files: &[RuleFile]) -> (Option<Self>, Vec<RuleProblem>) {
+    fn read_with(
+        catalogue: Catalogue,
+        added: Vec<AddedRule>,
+        files: &[RuleFile],
+    ) -> (Option<Self>, Vec<RuleProblem>) {
         let mut problems = Problems::default();
         let files: Vec<Arc<RuleFile>> = files.iter().cloned().map(Arc::new).collect();
         let mut content = Content::default();
@@ -95,23 +108,27 @@ impl RuleSet {
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
         }
-        let mut ids = KnownIds::new(known_ids().chain(added.iter().map(AddedRule::id)));
+        let mut ids = KnownIds::new(known_ids(catalogue).chain(added.iter().map(AddedRule::id)));
         let defined = custom::mark(&mut content.documents, &ids);
         ids.extend(defined.iter().map(String::as_str));
         content.documents.retain(|document| check_target(document, &mut ids, &mut problems));
         content.suppressions.iter().for_each(|suppression| check_rules(suppression, &mut ids, &mut problems));
-        let mut documents: Vec<Arc<Document>> =
-            built_in_documents(&mut problems).into_iter().chain(content.documents).map(Arc::new).collect();
+        let mut documents: Vec<Arc<Document>> = built_in_documents(catalogue, &mut problems)
+            .into_iter()
+            .chain(content.documents)
+            .map(Arc::new)
+            .collect();
         // The sort is stable: of equal documents, the later one stays on top.
         documents.sort_by_key(|document| document.precedence());
-        let hash = hash(&added, &files);
-        let set = Self::assemble(documents, content.suppressions, added, &mut problems);
+        let hash = hash(catalogue, &added, &files);
+        let set = Self::assemble(catalogue, documents, content.suppressions, added, &mut problems);
         let problems = problems.into_vec(&files);
         let set = set.map(|set| Self { warnings: problems.clone(), hash, ..set });
         (set, problems)
     }
 
     fn assemble(
+        catalogue: Catalogue,
         documents: Vec<Arc<Document>>,
         suppressions: Vec<Suppression>,
         added: Vec<AddedRule>,
@@ -127,16 +144,17 @@ impl RuleSet {
         }
         let index = Index::of(all.iter().copied());
         let indexed = Indexed { documents: &all, index: &index };
-        built_in_rules(indexed, problems)?;
+        built_in_rules(catalogue, indexed, problems)?;
         added_rules(&added, indexed, problems);
         custom::check_all(indexed, problems);
         let everywhere: Vec<&Document> =
             all.iter().copied().filter(|d| d.scope.is_everything() || d.defines).collect();
         let mut known = Problems::default();
-        let rules = Arc::new(load_all(&everywhere, &added, &mut known)?);
+        let rules = Arc::new(load_all(catalogue, &everywhere, &added, &mut known)?);
         let of_everywhere = Index::of(everywhere.iter().copied());
         let everywhere = Indexed { documents: &everywhere, index: &of_everywhere };
         Some(Self {
+            catalogue,
             rules,
             in_force: InForce::of(everywhere, problems)?,
             variants: Mutex::default(),
@@ -162,6 +180,7 @@ impl RuleSet {
     ///
     /// # Errors
     /// An id that no rule has.
+    #[doc(hidden)]
     pub fn only(self, ids: &[String]) -> Result<Self, RuleError> {
         ids.iter().try_for_each(|id| self.rule(id).map(drop))?;
         let mut set = Self { only: Some(ids.iter().cloned().collect()), ..self };
@@ -171,6 +190,7 @@ impl RuleSet {
 
     /// Whether the findings of a rule are reported.
     #[must_use]
+    #[doc(hidden)]
     pub fn reports(&self, id: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(id))
     }
@@ -179,6 +199,7 @@ impl RuleSet {
     ///
     /// # Errors
     /// If no rule has it; the error suggests the most similar id.
+    #[doc(hidden)]
     pub fn rule(&self, id: &str) -> Result<&ActiveRule, RuleError> {
         let found = self.rules.iter().find(|active| active.info.id == id);
         found.ok_or_else(|| {
@@ -190,24 +211,28 @@ impl RuleSet {
 
     /// A hash of the rules in force.
     #[must_use]
+    #[doc(hidden)]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
     /// The day that suppressions are checked against.
     #[must_use]
+    #[doc(hidden)]
     pub const fn today(&self) -> NaiveDate {
         self.today
     }
 
     /// The rules in catalogue order, with the parameters for applications without scoped documents.
     #[must_use]
+    #[doc(hidden)]
     pub fn rules(&self) -> &[ActiveRule] {
         &self.rules
     }
 
     /// The rules with the parameters for `app`.
     #[must_use]
+    #[doc(hidden)]
     pub fn rules_for(&self, app: &Application) -> Arc<Vec<ActiveRule>> {
         let scoped =
             self.documents.iter().enumerate().filter(|(_, document)| !document.scope.is_everything());
@@ -227,7 +252,7 @@ impl RuleSet {
             .map(|(_, document)| document.as_ref())
             .collect();
         let mut problems = Problems::default();
-        let Some(mut rules) = load_all(&documents, &self.added, &mut problems) else {
+        let Some(mut rules) = load_all(self.catalogue, &documents, &self.added, &mut problems) else {
             return Arc::clone(&self.rules);
         };
         let why = problems.into_vec(&[]).first().map(ToString::to_string).unwrap_or_default();
@@ -243,12 +268,14 @@ impl RuleSet {
 
     /// Whether a rule, for some applications at least, reads counters by their group and name.
     #[must_use]
+    #[doc(hidden)]
     pub fn names_counters(&self) -> bool {
         // A scoped document may change an expression, which is final only when the application is known.
         self.rules.iter().any(ActiveRule::names_counters) || names_counters(&self.documents)
     }
 
     /// All documents of the user's files about a rule, the least specific first.
+    #[doc(hidden)]
     pub fn documents_about<'s>(&'s self, rule: &'s ActiveRule) -> impl Iterator<Item = &'s Document> {
         self.all_about(rule).filter(|document| !document.layer.built_in)
     }
@@ -260,6 +287,7 @@ impl RuleSet {
 
     /// The suppressions of the rule files.
     #[must_use]
+    #[doc(hidden)]
     pub fn suppressions(&self) -> &[Suppression] {
         &self.suppressions
     }
@@ -285,36 +313,42 @@ impl RuleSet {
 
     /// The parameters of the metrics of MapReduce jobs.
     #[must_use]
+    #[doc(hidden)]
     pub fn metrics(&self) -> &MetricParams {
         self.in_force.metrics()
     }
 
     /// The parameters of the metrics of Spark applications.
     #[must_use]
+    #[doc(hidden)]
     pub fn spark_metrics(&self) -> &SparkMetricParams {
         self.in_force.spark_metrics()
     }
 
     /// The parameters of the comparison with a baseline.
     #[must_use]
+    #[doc(hidden)]
     pub fn gate(&self) -> &GateParams {
         self.in_force.gate()
     }
 
     /// The parameters of the order of reports.
     #[must_use]
+    #[doc(hidden)]
     pub fn order(&self) -> &OrderParams {
         self.in_force.order()
     }
 
     /// The parameters of the ranking of nodes.
     #[must_use]
+    #[doc(hidden)]
     pub fn nodes(&self) -> &NodeParams {
         self.in_force.nodes()
     }
 
     /// The parameters with this id in rule files, for reports; they do not belong to a rule.
     #[must_use]
+    #[doc(hidden)]
     pub fn settings(&self, id: &str) -> &[Parameter] {
         self.in_force.listed(id)
     }
@@ -335,6 +369,7 @@ impl RuleSet {
     }
 
     /// Like [`Self::evaluate`], with the recorded run, which is computed if a rule needs it.
+    #[doc(hidden)]
     pub fn evaluate_recorded(&self, app: &Application, recorded: &RecordedOnce) -> Evaluation {
         let metrics = OnceLock::new();
         let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)), recorded);

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn presets_of_dr_elephant_order_by_severity_and_cap_nothing() {
         let order = |files: &[RuleFile]| {
-            let rules = RuleSet::with_files(files).unwrap();
+            let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, files).unwrap();
             (rules.order().by, rules.order().small_run_at_most)
         };
         assert_eq!(order(&[]), (OrderBy::Saving, Severity::Moderate));
@@ -150,7 +150,7 @@ mod tests {
             let files = crate::find_files(Path::new(preset)).unwrap();
             assert_eq!(order(&files), (OrderBy::Severity, Severity::Critical), "{preset}");
         }
-        let built_in = RuleSet::built_in().unwrap();
+        let built_in = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let limits = built_in.order();
         assert!((limits.small_run_time.get() - 120_000.0).abs() < 1e-9);
         assert!((limits.small_run_memory.get() - 0.1).abs() < 1e-9);

@@ -13,7 +13,7 @@ pub fn rules(presets: &[&str], yaml: &str) -> RuleSet {
     if !yaml.is_empty() {
         files.push(RuleFile { name: "test".to_owned(), text: yaml.to_owned() });
     }
-    RuleSet::with_files(&files).unwrap_or_else(|error| panic!("{error}"))
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The report of the rules on the application, including findings of severity none.

@@ -168,16 +168,16 @@ pub fn evaluate_with(app: &Application, rule: &str, parameters: &str) -> Evaluat
 /// The evaluation of all rules, changed by a rule file with this text.
 pub fn evaluate_all(app: &Application, text: &str) -> Evaluation {
     let files = [RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() }];
-    RuleSet::with_files(&files).unwrap().evaluate(app)
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap().evaluate(app)
 }
 
 /// The built-in parameters of the Spark metrics.
 pub fn spark_metrics() -> SparkMetricParams {
-    RuleSet::built_in().unwrap().spark_metrics().clone()
+    RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().spark_metrics().clone()
 }
 
 fn evaluate_by(app: &Application, rule: &str, files: &[RuleFile]) -> Evaluation {
-    let mut evaluation = RuleSet::with_files(files).unwrap().evaluate(app);
+    let mut evaluation = RuleSet::with_files(elephant_heuristics::BUILT_IN, files).unwrap().evaluate(app);
     evaluation.findings.retain(|finding| finding.rule == rule);
     evaluation.not_evaluated.retain(|reason| reason.rule == rule);
     for Finding { message, advice, severity, .. } in &evaluation.findings {

@@ -318,7 +318,7 @@ mod tests {
             for id in ["app-1", "app-2", "app-3"] {
                 fs::write(folder.path().join(id), log(id)).unwrap();
             }
-            let (rules, limits) = (RuleSet::built_in().unwrap(), Limits::default());
+            let (rules, limits) = (RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Limits::default());
             let (basis, paths) = (Basis { rules: &rules, prices: None }, [folder.path().to_path_buf()]);
             let turns = std::sync::atomic::AtomicU64::new(0);
             let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -346,7 +346,7 @@ mod tests {
                 fs::write(folder.path().join(id), log(id)).unwrap();
             }
             fs::write(folder.path().join("app-6"), log("app-6").replace("Timestamp", "T")).unwrap();
-            let rules = RuleSet::built_in().unwrap();
+            let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
             let limits = Limits::default();
             let (basis, paths) =
                 (Basis { rules: &rules, prices: None }, [folder.path().to_path_buf(), "/nowhere".into()]);
@@ -552,7 +552,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         begun(folder.path());
         both(folder.path());
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let report = engine::analyze(&[folder.path().to_path_buf()], &rules, Options::default());
         assert_eq!((report.summary.applications, report.summary.copies), (1, 1));
     }

@@ -82,7 +82,7 @@ pub(super) fn ingest_by(
     limits: Limits,
     by: &dyn Fn(&dyn Fn() -> Report) -> Report,
 ) -> (Read, Stored) {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let options = Options { top: Some(0), limits, ..Options::default() };
     let basis = Basis { rules: &rules, prices: None };
     let read = |named: Named<'_>, keeper: Keeper<'_>| {

@@ -292,7 +292,7 @@ fn rules(root: &Path, seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<Str
 
 /// Adds baselines and JSON reports of small logs.
 fn reports(testdata: &[PathBuf], seeds: &mut Seeds, names: &mut BTreeMap<&str, BTreeSet<String>>) {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap();
     let wanted = [
         "mapper-memory/job_1500000000000_0904",
         "spark-stage-metrics/application_1700000000000_0104",

@@ -13,7 +13,7 @@ pub fn report_within(limits: Limits, name: &str, text: impl AsRef<[u8]>) -> Valu
     std::fs::write(&path, text.as_ref()).unwrap();
     let options = Options { min_severity: Severity::None, details: true, limits, ..Options::default() };
     let mut json = Vec::new();
-    let report = analyze(&[path], &RuleSet::built_in().unwrap(), options);
+    let report = analyze(&[path], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), options);
     elephant_rs::report::write_json(&report, &mut json).unwrap();
     serde_json::from_slice(&json).unwrap()
 }

@@ -15,7 +15,10 @@ pub struct Reporter {
 
 impl Reporter {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), rules: RuleSet::built_in().unwrap() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            rules: RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(),
+        }
     }
 
     /// The report on a log of these bytes.

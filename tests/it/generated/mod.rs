@@ -31,7 +31,11 @@ fn report_on(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> (Report, S
     write(&mut out).unwrap();
     drop(out);
     let options = Options { min_severity: Severity::None, ..Options::default() };
-    let report = analyze(std::slice::from_ref(&path), &RuleSet::with_files(&[]).unwrap(), options);
+    let report = analyze(
+        std::slice::from_ref(&path),
+        &RuleSet::with_files(elephant_rs::rules::BUILT_IN, &[]).unwrap(),
+        options,
+    );
     let mut json = Vec::new();
     write_json(&report, &mut json).unwrap();
     let json = String::from_utf8(json).unwrap().replace(path.to_str().unwrap(), "job.jhist");
@@ -77,7 +81,11 @@ fn small_histories_of_all_kinds_are_read_without_problems() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("000003");
     write_folder(3, &place).unwrap();
-    let report = analyze(&[place], &RuleSet::with_files(&[]).unwrap(), Options::default());
+    let report = analyze(
+        &[place],
+        &RuleSet::with_files(elephant_rs::rules::BUILT_IN, &[]).unwrap(),
+        Options::default(),
+    );
     assert_eq!(report.problems, []);
     assert_eq!(report.summary.applications, u64::from(PER_FOLDER));
     assert!(report.applications.iter().all(|app| app.complete));

@@ -408,7 +408,7 @@ fn worst_applications_get_charts() {
 #[test]
 fn copies_of_a_history_leave_the_charts_to_others() {
     let spark = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/spark/3.5.9");
-    let rules = elephant_rs::rules::RuleSet::built_in().unwrap();
+    let rules = elephant_rs::rules::RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap();
     let options = elephant_rs::engine::Options { charts: 2, ..elephant_rs::engine::Options::default() };
     let once = elephant_rs::engine::analyze(std::slice::from_ref(&spark), &rules, options.clone());
     let worst = &once.applications[0];

@@ -27,7 +27,11 @@ pub fn mixed(charts: usize) -> Report {
         ["testdata/done", "testdata/hadoop1", "testdata/spark/3.5.9", "testdata/broken"]
             .map(|path| root.join(path))
             .into();
-    let mut report = analyze(&paths, &RuleSet::built_in().unwrap(), Options { charts, ..Options::default() });
+    let mut report = analyze(
+        &paths,
+        &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(),
+        Options { charts, ..Options::default() },
+    );
     // Paths differ between machines.
     let prefix = format!("{}/", root.display());
     for app in &mut report.applications {
@@ -45,14 +49,14 @@ pub fn mixed(charts: usize) -> Report {
 pub fn recurring() -> Report {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics/spark-configuration-parameters");
-    analyze(&[path], &RuleSet::built_in().unwrap(), Options::default())
+    analyze(&[path], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), Options::default())
 }
 
 /// The report on the histories of a folder in `testdata`, with charts.
 pub fn charted(folder: &str) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(folder);
     let options = Options { charts: usize::MAX, ..Options::default() };
-    analyze(&[path], &RuleSet::built_in().unwrap(), options)
+    analyze(&[path], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), options)
 }
 
 /// The same report with hostile names and texts wherever a history supplies them.

@@ -43,7 +43,7 @@ fn paths(paths: &[&str]) -> Vec<PathBuf> {
 }
 
 fn analyzed(folder: &str) -> Report {
-    analyze(&paths(&[folder]), &RuleSet::built_in().unwrap(), Options::default())
+    analyze(&paths(&[folder]), &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), Options::default())
 }
 
 #[test]
@@ -77,7 +77,11 @@ fn the_reports_on_tasks_fit() {
     let ranking =
         nodes::report(&folders, nodes::Settings { min_node_tasks: 5, ..nodes::Settings::default() });
     check("nodes", |options, out| report::nodes::write_text(&ranking, options, None, out).unwrap());
-    let replays = whatif::report(&folders, &RuleSet::built_in().unwrap(), &whatif::Settings::default());
+    let replays = whatif::report(
+        &folders,
+        &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(),
+        &whatif::Settings::default(),
+    );
     check("whatif", |options, out| {
         report::whatif::write(&replays, WhatIfFormat::Text, options, None, out).unwrap();
     });

@@ -20,11 +20,13 @@ fn file(text: &str) -> RuleFile {
 }
 
 fn rules(text: &str) -> RuleSet {
-    RuleSet::with_files(&[file(text)]).unwrap().on(NaiveDate::from_ymd_opt(2026, 11, 21).unwrap())
+    RuleSet::with_files(elephant_rs::rules::BUILT_IN, &[file(text)])
+        .unwrap()
+        .on(NaiveDate::from_ymd_opt(2026, 11, 21).unwrap())
 }
 
 fn problems(text: &str) -> Vec<RuleProblem> {
-    RuleSet::read(&[file(text)]).1
+    RuleSet::read(elephant_rs::rules::BUILT_IN, &[file(text)]).1
 }
 
 fn report(rules: &RuleSet) -> Report {
@@ -146,7 +148,9 @@ fn common_mistakes_are_told_with_their_remedy() {
 #[test]
 fn counters_of_tasks_are_there_when_a_rule_names_them() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples/words-in-maps.yaml");
-    let rules = RuleSet::with_files(&elephant_rs::rules::find_files(&path).unwrap()).unwrap();
+    let rules =
+        RuleSet::with_files(elephant_rs::rules::BUILT_IN, &elephant_rs::rules::find_files(&path).unwrap())
+            .unwrap();
     let report = report(&rules);
     let app = report.applications.iter().find(|app| app.id == "job_1795255830918_0001").unwrap();
     let finding = app.findings.iter().find(|finding| finding.rule == "words-in-maps").unwrap();
@@ -205,7 +209,7 @@ fn excerpts_point_at_the_error() {
 
 #[test]
 fn rules_can_be_disabled_or_limited_by_scope() {
-    let all = report(&RuleSet::built_in().unwrap());
+    let all = report(&RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap());
     let limited = report(&rules("rule: '*'\nfor: {user: alice}\nmax_severity: low\n"));
     let off = report(&rules("rule: '*'\nenabled: false\n---\nrule: job-exception\nenabled: true\n"));
     assert!(all.summary.findings[2..].iter().sum::<u64>() > 0);
@@ -226,7 +230,7 @@ fn rules_can_be_disabled_or_limited_by_scope() {
 fn suppressed_findings_are_hidden_until_expiry() {
     let text = "suppress: straggler-*\nfor: {name: 'word count*'}\nreason: node002 is being replaced, OPS-7\nuntil: 2026-12-31\n---\n\
                 suppress: mapper-skew\nsubject: reduce\nreason: never fits\n";
-    let all = report(&RuleSet::built_in().unwrap());
+    let all = report(&RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap());
     let silent = report(&rules(text));
     let suppressed: Vec<_> = silent.applications.iter().flat_map(|app| &app.suppressed).collect();
     assert!(suppressed.len() >= 3, "{suppressed:?}");
@@ -403,7 +407,7 @@ fn non_dr_elephant_configuration_is_rejected() {
         ("<heuristics>\n</heuristic>", "line 2"),
         ("no xml", "expected <heuristics>"),
     ] {
-        let error = import(text).unwrap_err().to_string();
+        let error = import(elephant_rs::rules::BUILT_IN, text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
     elephant().args(["rules", "import", "Cargo.toml"]).assert().code(2).stdout("");
@@ -489,7 +493,10 @@ fn multiline_values_are_imported_as_one_line() {
     let text = std::fs::read_to_string("testdata/dr-elephant/HeuristicConf.xml").unwrap();
     let broken = text.replace("2, 4, 2*4, 16", "2, 4,\n   2*4, 16");
     assert_ne!(text, broken);
-    assert_eq!(import(&text).unwrap().yaml, import(&broken).unwrap().yaml);
+    assert_eq!(
+        import(elephant_rs::rules::BUILT_IN, &text).unwrap().yaml,
+        import(elephant_rs::rules::BUILT_IN, &broken).unwrap().yaml
+    );
 }
 
 proptest! {
@@ -497,9 +504,9 @@ proptest! {
 
     #[test]
     fn rule_file_reader_never_panics(text in "(rule|for|enabled|suppress|[a-z*/&!|>{}\\[\\]:,'\"# \n\t-]|\\PC){0,120}") {
-        let _ = RuleSet::read(&[file(&text)]);
-        let _ = RuleSet::read(&[file(&format!("rule: mapper-skew\n{text}"))]);
-        let _ = import(&text);
+        let _ = RuleSet::read(elephant_rs::rules::BUILT_IN, &[file(&text)]);
+        let _ = RuleSet::read(elephant_rs::rules::BUILT_IN, &[file(&format!("rule: mapper-skew\n{text}"))]);
+        let _ = import(elephant_rs::rules::BUILT_IN, &text);
     }
 
     #[test]

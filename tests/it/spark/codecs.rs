@@ -16,7 +16,8 @@ use zip::write::SimpleFileOptions;
 /// The applications below a path as in the JSON report, without file names and values that depend on file size.
 fn applications(path: &Path) -> Vec<Value> {
     let options = Options { min_severity: Severity::None, ..Options::default() };
-    let report = analyze(&[path.to_path_buf()], &RuleSet::built_in().unwrap(), options);
+    let report =
+        analyze(&[path.to_path_buf()], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), options);
     assert!(report.problems.is_empty(), "{}: {:?}", path.display(), report.problems);
     let mut json = Vec::new();
     elephant_rs::report::write_json(&report, &mut json).unwrap();

@@ -10,7 +10,8 @@ use elephant_rs::units::{CoreMillis, MbMillis};
 use serde_json::Value;
 
 fn applications(path: &Path) -> Vec<ApplicationReport> {
-    analyze(&[path.to_owned()], &RuleSet::built_in().unwrap(), Options::default()).applications
+    analyze(&[path.to_owned()], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), Options::default())
+        .applications
 }
 
 /// Sums over the events themselves.

@@ -15,7 +15,7 @@ const fn minute(minutes: i64) -> Timestamp {
 }
 
 fn at_least(app: &Application) -> AtLeast {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     AtLeast::of(app, &rules.measure(app), (rules.metrics(), rules.spark_metrics()))
 }
 

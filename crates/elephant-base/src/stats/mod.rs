@@ -7,9 +7,11 @@ pub mod descriptive;
 pub mod elementary;
 pub mod false_discovery;
 pub mod gamma;
+pub mod max_concurrent;
 pub mod normal;
 pub mod proportion;
 pub mod slope;
+pub mod split;
 pub mod strata;
 pub mod student;
 

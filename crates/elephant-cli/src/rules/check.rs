@@ -41,7 +41,7 @@ impl Check {
                 unreadable += 1;
             }
         }
-        let (rules, problems) = RuleSet::read(&files);
+        let (rules, problems) = RuleSet::read(elephant_heuristics::BUILT_IN, &files);
         print_problems(&problems);
         let errors = problems.iter().filter(|problem| problem.importance == Importance::Error).count() as u64;
         let (errors, warnings) = (errors + unreadable, problems.len() as u64 - errors);

@@ -47,7 +47,7 @@ impl Import {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let path = || self.configuration.clone();
         let text = self.text().map_err(|error| ImportError::Unreadable { path: path(), error })?;
-        let imported = import::import(&text);
+        let imported = import::import(elephant_heuristics::BUILT_IN, &text);
         let imported = imported.map_err(|error| ImportError::NoConfiguration { path: path(), error })?;
         for note in &imported.notes {
             output::print_message(

@@ -43,7 +43,7 @@ enum InitError {
 
 impl Init {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let files = files::defaults();
+        let files = files::defaults(elephant_heuristics::BUILT_IN);
         let path = |name: &str| self.folder.join(name);
         if let Some(there) =
             files.iter().map(|file| path(&file.name)).find(|path| path.exists() && !self.force)

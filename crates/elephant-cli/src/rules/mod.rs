@@ -81,7 +81,7 @@ impl Rules {
             Self::Reference(reference) => print_text(|columns| reference.text(columns))?,
             Self::Check(check) => return check.run(),
             Self::Test(test) => return test.run(),
-            Self::Schema => print(&schema::text())?,
+            Self::Schema => print(&schema::text(elephant_heuristics::BUILT_IN))?,
             Self::Init(init) => return init.run(),
             Self::Import(import) => return import.run(),
         }

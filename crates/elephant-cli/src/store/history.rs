@@ -190,7 +190,7 @@ impl History {
             return Ok(());
         }
         let found = store.rules().map_err(|error| self.store.failed("read", &error))?;
-        let built_in = RuleSet::built_in()?;
+        let built_in = RuleSet::new(elephant_heuristics::BUILT_IN)?;
         for rule in self.rules.iter().filter(|rule| !found.contains(rule)) {
             let what = if built_in.rule(rule).is_ok() {
                 "the store has no findings of"

@@ -19,7 +19,7 @@ use elephant_ruleset::Pattern;
 ///
 /// let filter = Filter { users: vec!["etl-*".parse()?], ..Filter::default() };
 /// let options = Options { filter, ..Options::default() };
-/// let report = analyze(&["../../testdata/hadoop1".into()], &RuleSet::built_in()?, options);
+/// let report = analyze(&["../../testdata/hadoop1".into()], &RuleSet::new(elephant_heuristics::BUILT_IN)?, options);
 /// assert_eq!((report.summary.applications, report.summary.left_out), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -71,6 +71,7 @@ impl<'a> Identity<'a> {
     }
 }
 
+#[doc(hidden)]
 impl Filter {
     /// Whether it selects every application.
     #[must_use]

@@ -13,7 +13,7 @@ use super::visit::{Gathered, Unfit};
 use elephant_base::state::{Reader, State};
 
 /// The format of the line. It changes with the line, and with what [`State`] writes between two versions of the program.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const BEGINNING: &[u8] = b"{\"elephant_rs_partial\":";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const COMPRESSION: i32 = 3;

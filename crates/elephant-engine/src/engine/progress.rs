@@ -11,7 +11,7 @@ use elephant_input::inventory::Source;
 /// use elephant_ruleset::RuleSet;
 ///
 /// let progress = Progress::default();
-/// analyze_with(&["../../testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default(), &progress);
+/// analyze_with(&["../../testdata/hadoop1".into()], &RuleSet::new(elephant_heuristics::BUILT_IN)?, Options::default(), &progress);
 /// let so_far = progress.so_far();
 /// assert_eq!((so_far.histories_read, so_far.histories_found), (1, Some(1)));
 /// # Ok::<(), elephant_ruleset::RuleError>(())

@@ -178,7 +178,7 @@ mod tests {
     }
 
     static RULES: std::sync::LazyLock<elephant_ruleset::RuleSet> =
-        std::sync::LazyLock::new(|| elephant_ruleset::RuleSet::built_in().unwrap());
+        std::sync::LazyLock::new(|| elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap());
 
     #[test]
     fn copies_take_no_places() {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Metrics;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::{Application, Status};
 use elephant_ruleset::settings::{OrderBy, OrderParams};
 use elephant_verdict::savings::{Amounts, ApplicationSavings};
@@ -26,7 +26,7 @@ pub enum Sort {
 }
 
 /// The first part of an application's sort key. All applications of a report have the same variant.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, State)]
 pub enum Leading {
     /// What its remedies save, most first.
     Worth(Worth),
@@ -39,16 +39,6 @@ pub enum Leading {
     /// Severity decides.
     Nothing,
 }
-
-state!(
-    enum Leading {
-        Worth(value),
-        Waste(value),
-        RunTime(value),
-        Name(value),
-        Nothing,
-    }
-);
 
 impl Leading {
     /// `sort` or, without it, the order of the rule set.
@@ -123,7 +113,7 @@ mod tests {
             Leading::Worth(Worth::of_amounts(
                 &amounts,
                 None,
-                elephant_ruleset::RuleSet::built_in().unwrap().order(),
+                elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().order(),
             ))
         };
         assert_eq!(saved(9.0).reason(false), "the run with the most to save");

@@ -1,10 +1,10 @@
 //! What an application did on one node: sums that can be added up over many applications.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 
 /// Sums of one application on one node. Whole numbers, so that no sum depends on the order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 pub struct NodeWork {
     /// The node as logged.
     pub node: String,
@@ -27,6 +27,3 @@ pub struct NodeWork {
     /// The sum of the squares of their z-scores, in millionths.
     pub squares: i64,
 }
-
-state!(struct NodeWork { node, attempts, failed, task_time, lost_executors, node_failures, compared, stragglers, score,
-    squares });

@@ -15,7 +15,7 @@ use elephant_verdict::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_t
 /// The findings and troubles of every history in the corpus and the recordings; `None` if they are absent.
 fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync) -> Option<Vec<T>> {
     let (corpus, runs) = (shared("corpus")?, shared("runs")?);
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let Visited { applications, .. } =
         visit(&[corpus, runs, elephant_testing::root().join("testdata")], |app, _| {
             let evaluation = rules.evaluate(app);
@@ -35,7 +35,7 @@ fn troubles_of(app: &Application, rules: &RuleSet, metrics: &Metrics, findings: 
 /// and a trouble with an estimate is led by a rule that is said to save something.
 #[test]
 fn catalogue_says_what_remedies_save() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let facts = |id: &str| rules.rules().iter().find(|active| active.info.id == id).unwrap().facts;
     let declares = |rule: &str, kind| facts(rule).tells == kind || facts(rule).also_tells.contains(&kind);
     let wrong = all(|_, findings, diagnosed| {
@@ -136,7 +136,11 @@ fn each_finding_tells_of_one_trouble() {
         }
         for trouble in &diagnosed.troubles {
             assert!(!trouble.findings.is_empty() && !trouble.subjects.is_empty(), "{}: {trouble:?}", app.id);
-            assert!(trouble.findings.iter().any(|telling| !telling.is_echo), "{}: {trouble:?}", app.id);
+            assert!(
+                trouble.findings.iter().any(|telling| !telling.is_consequence),
+                "{}: {trouble:?}",
+                app.id
+            );
         }
         let mut ids: Vec<&str> = diagnosed.troubles.iter().map(|trouble| trouble.id.as_str()).collect();
         ids.sort_unstable();

@@ -11,11 +11,11 @@ fn file(text: &str) -> RuleFile {
 }
 
 fn rules(text: &str) -> RuleSet {
-    RuleSet::with_files(&[file(text)]).unwrap()
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &[file(text)]).unwrap()
 }
 
 fn problems(text: &str) -> Vec<RuleProblem> {
-    RuleSet::read(&[file(text)]).1
+    RuleSet::read(elephant_heuristics::BUILT_IN, &[file(text)]).1
 }
 
 fn shown(value: &ParamValue) -> String {
@@ -62,7 +62,7 @@ fn most_specific_document_wins_then_the_later_one() {
         "rule: mapper-time\nfor: {user: alice}\nnum_tasks: [2, 2, 2, 2]\n---\n\
          rule: mapper-time\nnum_tasks: [9, 9, 9, 9]\ntarget_run_time: 9min\n",
     );
-    let rules = RuleSet::with_files(&[earlier, later]).unwrap();
+    let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &[earlier, later]).unwrap();
     let tasks = in_force(&rules, "mapper-time", "num_tasks");
     assert!(tasks.len() > 3);
     for (name, value) in &tasks {
@@ -89,13 +89,14 @@ fn unknown_values_match_no_scope() {
 #[test]
 fn dr_elephant_configuration_becomes_a_rule_file() {
     let path = elephant_testing::root().join("testdata/dr-elephant/HeuristicConf.xml");
-    let imported = import::import(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let imported =
+        import::import(elephant_heuristics::BUILT_IN, &std::fs::read_to_string(path).unwrap()).unwrap();
     let notes: Vec<String> =
         imported.notes.iter().map(|note| format!("{}: {}", note.line, note.message)).collect();
     elephant_testing::with_snapshots("rules", || {
         insta::assert_snapshot!("imported", format!("{}\n# Notes\n\n{}", imported.yaml, notes.join("\n")));
     });
-    let (rules, problems) = RuleSet::read(&[file(&imported.yaml)]);
+    let (rules, problems) = RuleSet::read(elephant_heuristics::BUILT_IN, &[file(&imported.yaml)]);
     assert!(problems.is_empty(), "{problems:?}");
     let rules = rules.unwrap();
     let rule = |id: &str| rules.rules().iter().find(|active| active.info.id == id).unwrap();
@@ -112,7 +113,7 @@ fn dr_elephant_configuration_becomes_a_rule_file() {
 /// A fifth of a run is as bad if it is lost to skew as if it is lost to a slow node.
 #[test]
 fn the_time_lost_decides_whatever_it_was_lost_to() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let cutoffs = |id: &str, key: &str| {
         let rule = rules.rules().iter().find(|active| active.info.id == id).unwrap();
         shown(&rule.params.iter().find(|parameter| parameter.key == key).unwrap().value)

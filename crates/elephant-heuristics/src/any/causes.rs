@@ -3,12 +3,9 @@
 use std::cmp::Reverse;
 
 use super::slow_nodes::SlowNodes;
-use crate::mapreduce;
 use crate::wording::{by_hadoop, change};
-use elephant_analysis::stragglers::cause::{
-    Cause, CauseCounts, Confidence, Grounds, LabelledGroup, Params, StragglerCause, attribute_on,
-};
-use elephant_analysis::stragglers::executions::Basis;
+use crate::{Stragglers, mapreduce};
+use elephant_analysis::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCause};
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_base::units::Millis;
 use elephant_model::model::conf::ConfKey;
@@ -21,8 +18,8 @@ const ADVISED: usize = 2;
 const MOST_WAITS: usize = 100;
 
 /// The causes of stragglers whose input does not explain them.
-pub(crate) struct Causes {
-    groups: Vec<Vec<StragglerCause>>,
+pub(crate) struct Causes<'a> {
+    groups: &'a [Vec<StragglerCause>],
     /// Causes with their stragglers, the one that held up its groups longest first.
     counts: Vec<Counted>,
     all: CauseCounts,
@@ -37,14 +34,14 @@ struct Counted {
     held_up: Millis,
 }
 
-impl Causes {
-    pub(crate) fn of(app: &Application, views: &[GroupStragglers<'_>], grounds: &Grounds) -> Self {
+impl<'a> Causes<'a> {
+    pub(crate) fn of(stragglers: &'a Stragglers<'_>) -> Self {
+        let (views, groups) = (&stragglers.groups, stragglers.causes());
         let mut all = CauseCounts::default();
-        let groups = attribute_on(grounds, app, &labelled(views), None, &Params::default());
-        for group in &groups {
+        for group in groups {
             all.add(group);
         }
-        let held_up = held_up(views, &groups);
+        let held_up = held_up(views, groups);
         let by_cause = all.by_frequency().into_iter().map(|(count, _)| (count.cause, count.primary));
         let by_cause = by_cause.filter(|(cause, _)| *cause != Cause::DataSkew);
         let counted = |(cause, stragglers)| {
@@ -53,7 +50,7 @@ impl Causes {
         };
         let mut counts: Vec<Counted> = by_cause.map(counted).collect();
         counts.sort_by_key(|it| (Reverse(it.held_up), Reverse(it.stragglers), it.cause));
-        let slow_nodes = SlowNodes::of(app, views, &groups);
+        let slow_nodes = SlowNodes::of(stragglers.app, views, groups);
         Self { groups, counts, all, slow_nodes }
     }
 
@@ -95,21 +92,6 @@ impl Causes {
     }
 }
 
-/// What the causes of stragglers rest on.
-pub(crate) fn grounds(app: &Application, views: &[GroupStragglers<'_>]) -> Grounds {
-    Grounds::of(app, &labelled(views), &Params::default())
-}
-
-fn labelled<'a>(views: &'a [GroupStragglers<'a>]) -> Vec<LabelledGroup<'a>> {
-    let of = |view: &'a GroupStragglers<'a>| LabelledGroup {
-        group: view.group,
-        executions: &view.executions,
-        basis: Basis::Wall,
-        stragglers: &view.labels.stragglers,
-    };
-    views.iter().map(of).collect()
-}
-
 /// " (inferred)", or nothing if there is no text.
 fn in_brackets(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
@@ -129,7 +111,7 @@ fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec
 const WORTH_ADVICE: f64 = 0.1;
 
 /// Remedies for the causes that cost most.
-pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
+pub(super) fn remedies(app: &Application, causes: &Causes<'_>) -> Vec<Advice> {
     let of = |it: &Counted| {
         let confidence = causes.confidence(it.cause);
         match it.cause {
@@ -218,12 +200,29 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
         _ => "",
     };
     let advice = Advice::new(format!("{name}{confidence}: {}{setting}", what.unwrap_or(of_any(cause))));
+    let advice = match page(app.engine, cause) {
+        Some(rule) => advice.see_rule(rule),
+        None => advice,
+    };
     match (app.engine, cause) {
         (Engine::MapReduce, Cause::Gc) => advice.set_for_first(mapreduce::larger_heaps(app)),
         (Engine::MapReduce, Cause::Disk) => advice.set_for_first(mapreduce::larger_sort_buffer(app)),
         (Engine::MapReduce, Cause::Scheduler) => advice.set(mapreduce::slow_start(app)),
         _ => advice,
     }
+}
+
+/// The rule whose page the remedy for a cause points to.
+const fn page(engine: Engine, cause: Cause) -> Option<&'static str> {
+    Some(match (engine, cause) {
+        (Engine::Spark, Cause::DataSkew) => "spark-skew",
+        (Engine::Spark, Cause::Gc) => "spark-executor-gc",
+        (Engine::Spark, Cause::Disk) => "spark-executor-spill",
+        (Engine::MapReduce, Cause::DataSkew) => "reducer-skew",
+        (Engine::MapReduce, Cause::Gc) => "mapper-gc",
+        (Engine::MapReduce, Cause::Disk) => "mapper-spill",
+        _ => return None,
+    })
 }
 
 /// What helps in Spark; `None` if it is the same for any engine.
@@ -294,6 +293,26 @@ const fn of_any(cause: Cause) -> &'static str {
         | Cause::Scheduler
         | Cause::Unexplained => {
             "`elephant-rs stragglers --node-metrics FILE` compares these tasks with metrics of their nodes"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_that_shows_a_page_says_which() {
+        let app = |engine| match engine {
+            Engine::Spark => elephant_sample::app(&[]),
+            Engine::MapReduce => elephant_sample::job(Vec::new(), &[]),
+        };
+        for (engine, cause) in
+            Cause::ALL.iter().flat_map(|&it| [(Engine::Spark, it), (Engine::MapReduce, it)])
+        {
+            let advice = remedy(&app(engine), cause, "");
+            let shown = advice.text.split_once("rules show ").and_then(|(_, rest)| rest.split('`').next());
+            assert_eq!(advice.see_rule.as_deref(), shown, "{cause:?}");
         }
     }
 }

@@ -14,8 +14,6 @@ mod wait_time;
 mod wasted_resources;
 mod working_times;
 
-pub(super) use causes::{Causes, grounds};
-
 use super::Rule;
 use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind};

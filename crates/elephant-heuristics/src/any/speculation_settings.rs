@@ -60,7 +60,11 @@ impl<'v, 'a> Candidates<'v, 'a> {
 const IF_UNKNOWN: &str = "if neither their input nor the code makes them slow, ";
 
 /// Advice to switch speculation on, if it is off and would have helped.
-pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {
+pub(super) fn switch_on(
+    app: &Application,
+    views: &[GroupStragglers<'_>],
+    causes: &Causes<'_>,
+) -> Vec<Advice> {
     if app.engine == Engine::Spark && ClusterManager::of_application(app) == Some(ClusterManager::Local) {
         return Vec::new();
     }

@@ -187,7 +187,7 @@ impl Check for OwnSpeculation {
                     ("missed", &caught.missed_in_words()),
                 ],
             )
-            .advice(|| advice(app, views, stragglers.causes(), caught.in_time))
+            .advice(|| advice(app, views, &Causes::of(&stragglers), caught.in_time))
             .into()
     }
 

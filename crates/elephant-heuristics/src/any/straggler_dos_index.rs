@@ -102,11 +102,11 @@ impl Check for SlowForTheirInput {
             views.iter().enumerate().filter_map(|group| params.worst(app, group, &warm)).collect();
         worst.sort_by_key(|worst| (Reverse(worst.severity), Reverse(worst.lost), worst.view.group.kind));
         let bad = worst.iter().filter(|worst| worst.severity > Severity::None).count();
-        let causes = (bad > 0).then(|| stragglers.causes());
+        let causes = (bad > 0).then(|| Causes::of(&stragglers));
         let mut judgements: Vec<Judgement> = worst
             .iter()
             .take(bad.clamp(1, REPORTED))
-            .map(|worst| params.judgement(app, worst, causes))
+            .map(|worst| params.judgement(app, worst, causes.as_ref()))
             .collect();
         and_more(&mut judgements, bad.saturating_sub(REPORTED), "group");
         if judgements.is_empty() {

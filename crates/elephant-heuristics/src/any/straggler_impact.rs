@@ -2,17 +2,20 @@
 
 use std::cmp::Reverse;
 
+use std::cell::OnceCell;
+
 use super::causes::{Causes, remedies};
 use super::slow_nodes::{SlowNodes, beyond_and_work};
 use super::speculation_settings::switch_on;
 use super::{host, rule, task_name, tasks};
-use crate::shared::{Stragglers, time_of_tasks};
+use crate::Stragglers;
 use crate::wording::{decisive, percent, plural};
 use crate::{Check, Rule, Shared, load};
 use elephant_analysis::stragglers::cause::Cause;
 use elephant_analysis::stragglers::executions::{Execution, input_counters};
 use elephant_analysis::stragglers::group::{GroupStragglers, covered};
 use elephant_analysis::stragglers::labels::Labelling;
+use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
@@ -88,7 +91,9 @@ impl Check for HeldUp {
             return Verdict::NotEvaluated("no attempt has known start and end times".to_owned());
         }
         let delay = covered(views.iter().filter_map(GroupStragglers::tail));
-        let loss = params.loss(app, &stragglers, (delay, span));
+        let known = OnceCell::new();
+        let causes = || known.get_or_init(|| Causes::of(&stragglers));
+        let loss = params.loss(app, &stragglers, &causes, (delay, span));
         let mut evidence = counted(views, labelling);
         evidence.push(("delay_ms", Measure::Time(delay)));
         evidence.push(("delay_ratio", Measure::Ratio(Some(delay.as_f64() / span.as_f64()))));
@@ -98,7 +103,7 @@ impl Check for HeldUp {
             evidence.push(("lost_to_nodes_ms", Measure::Time(lost)));
             evidence.push(("lost_to_nodes_ratio", Measure::Ratio(Some(lost.as_f64() / span.as_f64()))));
         }
-        let causes = (loss.severity > Severity::None).then(|| stragglers.causes());
+        let causes = (loss.severity > Severity::None).then(causes);
         let gc = causes.is_some_and(|causes| causes.mostly() == Some(Cause::Gc)) && loss.nodes.is_none();
         let kind = if gc { TroubleKind::GarbageCollection } else { TroubleKind::Stragglers };
         if let Some(causes) = causes {
@@ -143,7 +148,8 @@ impl Impact {
     fn loss<'a>(
         &self,
         app: &Application,
-        stragglers: &'a Stragglers<'_>,
+        stragglers: &Stragglers<'_>,
+        causes: &impl Fn() -> &'a Causes<'a>,
         (delay, span): (Millis, Millis),
     ) -> Loss<'a> {
         // Finding causes is slow, so it is skipped if the time of all stragglers is harmless, or if no node is the cause of
@@ -151,7 +157,7 @@ impl Impact {
         let (beyond, work) = beyond_and_work(&stragglers.groups);
         let most = if work > 0.0 { span.as_f64() * beyond / work } else { 0.0 };
         let matters = self.delay.severity(most.max(delay.as_f64())) > Severity::None;
-        let causes = (matters && stragglers.suspect_nodes()).then(|| stragglers.causes());
+        let causes = (matters && stragglers.suspect_nodes()).then(causes);
         let nodes = causes.map(Causes::slow_nodes).filter(|nodes| nodes.are_the_trouble());
         let nodes = nodes.map(|nodes| (nodes, nodes.lost(app, span)));
         let lost = nodes.map_or(delay, |(_, lost)| lost.max(delay));
@@ -215,7 +221,7 @@ fn counted(views: &[GroupStragglers<'_>], labelling: Labelling) -> Vec<(&'static
     ]
 }
 
-fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {
+fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes<'_>) -> Vec<Advice> {
     let mut advice = remedies(app, causes);
     advice.extend(switch_on(app, views, causes));
     advice

@@ -1,7 +1,7 @@
 //! The time that a job lost because a few of its tasks were larger than the others.
 
 use super::run_times::RunTimes;
-use crate::shared::time_of_tasks;
+use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::stats::descriptive::median_in_place;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;

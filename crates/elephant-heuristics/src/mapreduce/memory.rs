@@ -171,14 +171,6 @@ pub(crate) fn no_memory(app: &Application) -> String {
     why.unwrap_or_else(|| "no task reports how much memory it used".to_owned())
 }
 
-/// How many attempts of this kind failed because the heap was full or the container too small; `None` without any.
-/// Successful attempts do not show what these needed.
-pub fn ran_out_of_memory(app: &Application, kind: TaskKind) -> Option<u64> {
-    let mut failures = Collector::new(app);
-    failures.add(app.group(kind)?, Outcome::Failed, |_| true);
-    Some(failures.finish().count(FailureKind::is_lack_of_memory)).filter(|attempts| *attempts > 0)
-}
-
 impl Memory {
     /// The severity of tasks that use this much of a container on average.
     fn severity(&self, mean: Bytes, container: Bytes) -> Severity {

@@ -57,7 +57,6 @@ use rule;
 
 pub(super) use heap::{larger_heaps, larger_sort_buffer};
 pub(super) use job_exception::of_failure as remedies_of_failures;
-pub use memory::ran_out_of_memory;
 pub(super) use memory::{no_container, no_memory};
 pub(super) use replayed::{Lost, ReplayedJob};
 pub(super) use run_times::waiting_for_maps;

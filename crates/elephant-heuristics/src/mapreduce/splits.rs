@@ -6,8 +6,8 @@ pub(super) use limits::{SplitLimits, divided_otherwise, reads_gzip};
 
 use super::{MissingCounters, input_bytes, is_unreadable, run_time, sort_buffer};
 use crate::max_concurrent::max_concurrent;
-use crate::shared::time_of_tasks;
 use crate::split::{TwoGroups, above_median, two_groups};
+use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;

@@ -13,9 +13,9 @@ use super::run_times::RunTimes;
 use super::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports};
 use super::{rule, tasks, to_bytes, to_millis, without_tasks};
-use crate::shared::time_of_tasks;
 use crate::wording::condition;
 use crate::{Check, Rule, chart_limit, load};
+use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::Bytes;
@@ -381,7 +381,12 @@ impl Time {
         }
         if self.short_without_remedy < level {
             let (limit, of) = short;
-            conditions.push(Condition { limit, of, text: REMEDY.to_owned(), holds: remedy >= level });
+            conditions.push(Condition {
+                limit: limit.into(),
+                of,
+                text: REMEDY.to_owned(),
+                holds: remedy >= level,
+            });
         }
         conditions
     }

@@ -8,7 +8,7 @@ use super::support::failed_places::{self, failure_at, stages_of};
 use super::support::failed_queries::FailedQueries;
 use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::{reason_of_job, reason_of_last_job};
-use super::support::remedies::{after_exclusion, against_kinds, blames_code};
+use super::support::remedies::{after_exclusion, against_kinds};
 use super::support::root::{Root, in_words};
 use super::support::stage_text::cause;
 use super::{percent, rule, spark};
@@ -222,7 +222,7 @@ const DRIVER_ENDED: &str = "; if the driver ended first, read the end of its log
 /// Whether only the exit code of the driver tells of an error in the code. No setting for tasks has to do with it.
 const fn is_of_driver(root: &Root<'_>) -> bool {
     let Failure { kind, exit_code, message, .. } = &root.failure;
-    exit_code.is_some() && message.is_none() && root.loss.is_none() && blames_code(*kind)
+    exit_code.is_some() && message.is_none() && root.loss.is_none() && kind.blames_code()
 }
 
 /// Remedies for the root cause if the application or a job failed, else a hint.

@@ -23,14 +23,10 @@ mod support;
 #[cfg(test)]
 mod tests;
 
-pub use support::beyond_heap::fitting_overhead;
 pub(super) use support::beyond_heap::memory_to_reduce;
-pub use support::collections::smallest_free_heap;
-pub use support::collections::stays_free;
 pub(super) use support::driver_alone::waits_by_design;
 pub(super) use support::idle::Idleness;
 pub(super) use support::memory::no_peaks;
-pub use support::remedies::blames_code;
 pub(super) use support::remedies::{against_kinds, look_at};
 pub(super) use support::root::{Root, in_words};
 pub(super) use support::waiting::{Missing, slow_requests, waiting_advice};

@@ -11,9 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::support::cancelled::stage_was_cancelled;
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
-use super::support::remedies::{
-    after_exclusion, against_kinds, blames_code, look_at, was_excluded_everywhere,
-};
+use super::support::remedies::{after_exclusion, against_kinds, look_at, was_excluded_everywhere};
 use super::support::repeated_loss::RepeatedLoss;
 use super::support::root::{Root, in_words};
 use super::support::stage_figures::scored_tasks;
@@ -238,7 +236,7 @@ impl Bad<'_> {
     /// Whether the place of the failures is a better cause than the code: all of them happened there, and other places did
     /// the same work. In a stage that failed, also no task succeeded there.
     fn is_of_place(&self, app: &Application, spark: &Spark, root: &Root<'_>) -> bool {
-        blames_code(root.failure.kind)
+        root.failure.kind.blames_code()
             && self.failures.places.only(app, spark).is_some()
             && (self.stage.status == StageStatus::Complete || self.failures.places.nothing_works_there(app))
     }
@@ -254,7 +252,7 @@ impl Bad<'_> {
 fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<'_>) -> Vec<Advice> {
     let Bad { stage, failures, .. } = bad;
     let place = failures.places.only(app, spark);
-    let unclear = root.is_none_or(|root| root.loss.is_none() && blames_code(root.failure.kind));
+    let unclear = root.is_none_or(|root| root.loss.is_none() && root.failure.kind.blames_code());
     let look = place.filter(|_| unclear);
     let look = look.map(|place| look_at(&plural(failures.failed, "failure"), "happened", &place));
     let Some(root) = root else {
@@ -264,7 +262,7 @@ fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<
     let others = root.kinds.iter().map(|(kind, _)| *kind).filter(|kind| *kind != root.failure.kind);
     let kinds = std::iter::once(root.failure.kind).chain(others);
     let is_of_place = bad.is_of_place(app, spark, root);
-    let kinds = kinds.filter(|kind| !(is_of_place && blames_code(*kind)));
+    let kinds = kinds.filter(|kind| !(is_of_place && kind.blames_code()));
     let completed = stage.status == StageStatus::Complete;
     let exclusion = after_exclusion(spark).filter(|_| !completed);
     look.into_iter().chain(against_kinds(app, spark, kinds, completed)).chain(exclusion).collect()

@@ -9,14 +9,15 @@ use elephant_ruleset::RuleSet;
 #[test]
 fn findings_contain_the_key_measure_of_their_rule() {
     let histories = elephant_testing::root().join("testdata/heuristics");
-    let report = analyze(&[histories], &RuleSet::built_in().unwrap(), Options::default());
+    let report =
+        analyze(&[histories], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
     let findings: Vec<_> = report.applications.iter().flat_map(|app| &app.findings).collect();
     let present: BTreeSet<&str> = findings
         .iter()
         .filter(|finding| value(finding).is_some())
         .map(|finding| finding.rule.as_ref())
         .collect();
-    let measured = elephant_heuristics::all().filter(|rule| rule.facts.key_measure.is_some());
+    let measured = elephant_heuristics::BUILT_IN.rules().filter(|rule| rule.facts.key_measure.is_some());
     let missing: Vec<&str> = measured.map(|rule| rule.id).filter(|id| !present.contains(id)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

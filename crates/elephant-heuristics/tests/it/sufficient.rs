@@ -243,7 +243,7 @@ fn assert_enough(all: impl IntoIterator<Item = Checked>) -> BTreeMap<String, u64
 fn every_rule_is_checked_or_has_a_reason() {
     let excused = NOT_SHOWN.iter().flat_map(|(_, rules)| rules.iter().copied());
     let mut listed: Vec<&str> = BY_SETTINGS.into_iter().chain(BY_ARITHMETIC).chain(excused).collect();
-    let mut all: Vec<&str> = elephant_heuristics::all().map(|rule| rule.id).collect();
+    let mut all: Vec<&str> = elephant_heuristics::BUILT_IN.rules().map(|rule| rule.id).collect();
     listed.sort_unstable();
     all.sort_unstable();
     assert_eq!(listed, all);
@@ -255,7 +255,7 @@ fn advice_on_recordings_is_enough() {
     else {
         return;
     };
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let visited = visit(&[corpus, runs], |app, _| check(&rules, app));
     let sums = assert_enough(visited.applications.into_iter().map(|application| application.value));
     assert!(sums.values().sum::<u64>() >= 2, "{sums:?}");
@@ -310,7 +310,7 @@ fn job(tasks: usize, seconds: i64, (mib, peak, container): (i64, i64, i64), gian
 
 #[test]
 fn advice_on_jobs_of_many_kinds_is_enough() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let sums = assert_enough(jobs().map(|app| check(&rules, &app)));
     for rule in BY_SETTINGS.into_iter().chain(BY_ARITHMETIC) {
         assert!(sums.get(rule).is_some_and(|&count| count >= 10), "{rule}: {sums:?}");

@@ -203,7 +203,7 @@ pub(crate) fn moment_text(at: Timestamp) -> String {
 
 /// A whole number with thousands separators.
 pub(crate) fn grouped(value: u64) -> String {
-    elephant_heuristics::wording::grouped(i128::from(value))
+    elephant_rule::wording::grouped(i128::from(value))
 }
 
 /// "1 task", "1,200 tasks".

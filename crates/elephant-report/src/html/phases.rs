@@ -148,7 +148,7 @@ mod tests {
             let mut app = elephant_sample::app(&[]);
             elephant_sample::stage(&mut app, 0, &[(Outcome::Succeeded, 10), (Outcome::Failed, 10)]);
             elephant_sample::spark(&mut app).stages[0].announced_tasks = announced;
-            let phases = Charts::of(&app, &RuleSet::built_in().unwrap(), &[]).phases;
+            let phases = Charts::of(&app, &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), &[]).phases;
             phases.shown.first().map(|row| (tasks(row).text, tasks(row).key))
         };
         let is = |text: &str| Some((text.to_owned(), "2".to_owned()));

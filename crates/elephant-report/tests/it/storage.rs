@@ -76,7 +76,7 @@ fn stored(folder: &str) -> Memory {
 }
 
 fn judged(storage: &Arc<Memory>, paths: &[&str]) -> Report {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let storages = Storages::only(storage.clone());
     let paths: Vec<PathBuf> = paths.iter().map(|path| Path::new(BUCKET).join(path)).collect();
     let named = Named { storages: Some(&storages), ..Named::from(paths.as_slice()) };
@@ -92,7 +92,7 @@ fn json(report: &Report) -> String {
 
 #[test]
 fn histories_in_a_storage_give_the_same_bytes() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     for paths in [
         vec!["testdata"],
         vec!["testdata/hadoop1", "testdata/spark", "testdata/done"],

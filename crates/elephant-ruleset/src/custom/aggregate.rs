@@ -4,8 +4,8 @@ pub(super) use super::node::Aggregate as Of;
 use super::node::AggregateKind;
 use super::scope::{Inner, Row, Scope};
 use super::value::{Gap, Value};
+use elephant_base::stats::split::two_groups;
 use elephant_base::stats::{descriptive, nearest_rank};
-use elephant_heuristics::split::two_groups;
 
 /// The aggregate over the rows of `scope`.
 ///

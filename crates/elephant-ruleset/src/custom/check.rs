@@ -10,10 +10,10 @@ use super::template::shorten;
 use super::value::{Gap, Value};
 use elephant_analysis::metrics::Metrics;
 use elephant_base::severity::Severity;
-use elephant_heuristics::wording;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, secrets};
 use elephant_rule::finding::{Advice, Judgement, Measure, Name, SettingChange, Verdict};
+use elephant_rule::wording;
 
 /// At most this many stages or executors get their own finding.
 const MAX_FINDINGS: usize = 10;

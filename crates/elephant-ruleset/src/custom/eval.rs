@@ -9,7 +9,7 @@ use super::facts;
 use super::node::{Arithmetic, Comparison, Function, Node, Part, Side, TextTest};
 use super::scope::{Inner, Scope};
 use super::value::{Gap, Value};
-use elephant_heuristics::split::TwoGroups;
+use elephant_base::stats::split::TwoGroups;
 
 type Evaluated<'a, 'n> = Result<Value<'a>, Gap<'n>>;
 

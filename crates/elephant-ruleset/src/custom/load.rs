@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::definition::CustomRule;
 use super::read::Source;
-use crate::active::{ActiveRule, RuleCheck, RuleInfo};
+use crate::active::{ANY_ENGINE, ActiveRule, RuleCheck, RuleInfo};
 use crate::document::{Document, Target};
 use crate::index::Indexed;
 use crate::known::KnownIds;
@@ -101,6 +101,7 @@ fn load(base: &Document, documents: &[&Document], problems: &mut Problems) -> Op
     let own: Vec<&Layer> = own().map(|document| &document.layer).collect();
     let head = Layers { rule: id, all: &own, problems };
     Some(ActiveRule {
+        folder: ANY_ENGINE,
         info: RuleInfo {
             id: id.clone().into(),
             title: rule.title.clone().into(),

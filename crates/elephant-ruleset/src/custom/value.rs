@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::node::{Aggregate, Node};
-use elephant_heuristics::split::TwoGroups;
+use elephant_base::stats::split::TwoGroups;
 
 /// The result of an expression.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ pub use xml::XmlError;
 use table::{Conversion, Parameter, RULES};
 use xml::{Heuristic, Param};
 
-use super::{RuleFile, RuleSet};
+use super::{Catalogue, RuleFile, RuleSet};
 
 /// A rule file converted from a Dr. Elephant configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,17 +40,17 @@ pub struct Note {
 ///
 /// # Errors
 /// If the text is not a `HeuristicConf.xml`.
-pub fn import(text: &str) -> Result<Imported, XmlError> {
+pub fn import(catalogue: Catalogue, text: &str) -> Result<Imported, XmlError> {
     let heuristics = xml::read(text)?;
-    let mut import = Import::default();
+    let mut import = Import::new(catalogue);
     for heuristic in &heuristics {
         import.heuristic(heuristic);
     }
     Ok(import.finish())
 }
 
-#[derive(Default)]
 struct Import {
+    catalogue: Catalogue,
     documents: Vec<String>,
     registered: BTreeSet<&'static str>,
     engines: BTreeSet<&'static str>,
@@ -58,6 +58,11 @@ struct Import {
 }
 
 impl Import {
+    fn new(catalogue: Catalogue) -> Self {
+        let (registered, engines) = (BTreeSet::new(), BTreeSet::new());
+        Self { catalogue, documents: Vec::new(), registered, engines, notes: Vec::new() }
+    }
+
     fn heuristic(&mut self, heuristic: &Heuristic) {
         let Heuristic { application_type, class, line, .. } = heuristic;
         let name = class.rsplit('.').next().unwrap_or(class);
@@ -122,7 +127,9 @@ impl Import {
             self.note(*line, format!("{class}: {name} has no equivalent here; omitted"));
             return Vec::new();
         }
-        match convert(conversion, value, all).and_then(|written| accepted(rule.id, to, &written)) {
+        match convert(conversion, value, all)
+            .and_then(|written| accepted(self.catalogue, rule.id, to, &written))
+        {
             Ok(lines) => {
                 let (before, why) =
                     if without_effect.is_some() { ("# ", ", had no effect there") } else { ("", "") };
@@ -162,10 +169,10 @@ impl Import {
 }
 
 /// The lines that set `keys` to a value, if the rule accepts it.
-fn accepted(id: &str, keys: &str, written: &str) -> Result<Vec<String>, String> {
+fn accepted(catalogue: Catalogue, id: &str, keys: &str, written: &str) -> Result<Vec<String>, String> {
     let lines: Vec<String> = keys.split(' ').map(|key| format!("{key}: {written}")).collect();
     let text = format!("rule: {id}\n{}\n", lines.join("\n"));
-    let (_, problems) = RuleSet::read(&[RuleFile { name: String::new(), text }]);
+    let (_, problems) = RuleSet::read(catalogue, &[RuleFile { name: String::new(), text }]);
     problems.into_iter().next().map_or(Ok(lines), |problem| Err(problem.message))
 }
 

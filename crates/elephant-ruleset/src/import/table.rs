@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn heuristics_are_rules_that_come_from_dr_elephant() {
         for Rule { class, id, .. } in RULES.iter().filter(|rule| !rule.id.is_empty()) {
-            let rule = elephant_heuristics::all().find(|rule| rule.id == *id);
+            let rule = elephant_heuristics::BUILT_IN.rules().find(|rule| rule.id == *id);
             let provenance = rule.map(|rule| rule.facts.provenance);
             assert!(matches!(provenance, Some(Provenance::DrElephant { .. })), "{class}: {provenance:?}");
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::assemble::built_in_rule;
 use crate::{PRESETS, Target};
-use elephant_heuristics::Rule;
+use elephant_catalogue::Rule;
 use elephant_rule::finding::{Provenance, RuleFacts};
 use elephant_rule::params::layers::Origin;
 use elephant_rule::params::work::steps_of;
@@ -30,7 +30,8 @@ fn switches_on(preset: &RuleFile, id: &str) -> bool {
 #[test]
 fn own_rules_are_off_under_presets_of_dr_elephant() {
     for preset in dr_elephant() {
-        let rules = RuleSet::with_files(std::slice::from_ref(&preset)).unwrap();
+        let rules =
+            RuleSet::with_files(elephant_heuristics::BUILT_IN, std::slice::from_ref(&preset)).unwrap();
         let own = rules.rules().iter().filter(|rule| rule.facts.provenance == Provenance::Own);
         for rule in own.filter(|rule| !switches_on(&preset, &rule.info.id)) {
             assert!(!rule.enabled.value, "{} is on under {}", rule.info.id, preset.name);
@@ -42,7 +43,7 @@ fn own_rules_are_off_under_presets_of_dr_elephant() {
 
 /// A copy of a rule under another id, with its built-in document.
 fn made_up(provenance: Provenance) -> (&'static Rule, Vec<Document>) {
-    let model = elephant_heuristics::all().next().unwrap();
+    let model = elephant_heuristics::BUILT_IN.rules().next().unwrap();
     let rule = Rule { id: "made-up", facts: RuleFacts::of(provenance), ..*model };
     let text = model.defaults.replace(model.id, rule.id);
     let mut documents = documents_of(RuleFile { name: "built-in made-up".to_owned(), text });
@@ -74,7 +75,7 @@ fn a_document_about_one_rule_outweighs_one_about_an_origin() {
     let file = RuleFile { name: "mine".to_owned(), text: "rule: wait-time\nenabled: true\n".to_owned() };
     for preset in dr_elephant() {
         for files in [[file.clone(), preset.clone()], [preset, file.clone()]] {
-            let rules = RuleSet::with_files(&files).unwrap();
+            let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap();
             let on = |rule: &&ActiveRule| rule.facts.provenance == Provenance::Own && rule.enabled.value;
             let on: Vec<&str> = rules.rules().iter().filter(on).map(|rule| rule.info.id.as_ref()).collect();
             assert_eq!(on, ["wait-time"]);
@@ -85,7 +86,8 @@ fn a_document_about_one_rule_outweighs_one_about_an_origin() {
 #[test]
 fn an_unknown_origin_is_an_error() {
     let text = "rule: \"*\"\norigin: elephants\nenabled: false\n".to_owned();
-    let (_, problems) = RuleSet::read(&[RuleFile { name: "mine".to_owned(), text }]);
+    let (_, problems) =
+        RuleSet::read(elephant_heuristics::BUILT_IN, &[RuleFile { name: "mine".to_owned(), text }]);
     assert_eq!(problems.len(), 1);
     assert!(problems[0].message.contains("unknown origin \"elephants\""), "{}", problems[0].message);
 }
@@ -112,7 +114,7 @@ fn rule_files_load_in_linear_time() {
         let file = |(n, text)| RuleFile { name: format!("{n}.yaml"), text };
         let files: Vec<RuleFile> = texts.into_iter().enumerate().map(file).collect();
         steps_of(|| {
-            let (rules, problems) = RuleSet::read(&files);
+            let (rules, problems) = RuleSet::read(elephant_heuristics::BUILT_IN, &files);
             assert!(problems.iter().all(|problem| problem.place().0 > 0));
             let rules = rules.as_ref();
             assert!(rules.is_none_or(|rules| !rules.infos().is_empty()));

@@ -8,9 +8,9 @@
 
 use super::Trouble;
 use super::value::magnitude;
+use elephant_analysis::executors::fitting_overhead;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
-use elephant_heuristics::spark::fitting_overhead;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
@@ -177,6 +177,7 @@ fn short_of_heap(troubles: &[Trouble]) -> Option<Reason> {
     })
 }
 
+#[doc(hidden)]
 impl Trouble {
     /// Whether tasks failed because the heap was too small.
     #[must_use]

@@ -3,9 +3,9 @@
 use super::Trouble;
 use super::recommended::Recommended;
 use super::value::{is_less, magnitude};
+use elephant_analysis::root_cause::ran_out_of_memory;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
-use elephant_heuristics::mapreduce::ran_out_of_memory;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine, Subject};

@@ -20,12 +20,12 @@ message: \"executors have {heap}\"
 fn rules(advice: &str) -> RuleSet {
     let text = format!("{RULE}{advice}");
     let file = RuleFile { name: "own.yaml".to_owned(), text };
-    RuleSet::with_files(&[file]).unwrap_or_else(|error| panic!("{error}"))
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &[file]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn problems(advice: &str) -> Vec<String> {
     let file = RuleFile { name: "own.yaml".to_owned(), text: format!("{RULE}{advice}") };
-    let (_, problems) = RuleSet::read(&[file]);
+    let (_, problems) = RuleSet::read(elephant_heuristics::BUILT_IN, &[file]);
     problems.iter().map(ToString::to_string).collect()
 }
 
@@ -101,7 +101,7 @@ fn mistakes_in_settings_are_told() {
 fn several_rules_need_a_pattern() {
     let file =
         RuleFile { name: "own.yaml".to_owned(), text: "rule: [/a/, /b/]\nenabled: false\n".to_owned() };
-    let (_, problems) = RuleSet::read(&[file]);
+    let (_, problems) = RuleSet::read(elephant_heuristics::BUILT_IN, &[file]);
     let told = problems[0].to_string();
     assert!(told.contains("expected the id of one rule, or a pattern for several, got a list"), "{told}");
 }
@@ -113,7 +113,8 @@ fn the_sample_of_the_reference_is_a_rule() {
         sections.iter().map(|section| section.sample).filter(|it| !it.is_empty()).collect();
     assert_eq!(samples.len(), 1);
     let file = RuleFile { name: "sample.yaml".to_owned(), text: samples[0].to_owned() };
-    let rules = RuleSet::with_files(&[file]).unwrap_or_else(|error| panic!("{error}"));
+    let rules =
+        RuleSet::with_files(elephant_heuristics::BUILT_IN, &[file]).unwrap_or_else(|error| panic!("{error}"));
     assert!(rules.warnings().is_empty());
     // Every key that the sample uses is explained.
     let keys: Vec<&str> = sections[0].lines.iter().map(|line| line.written.as_str()).collect();

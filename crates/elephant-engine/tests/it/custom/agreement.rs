@@ -41,7 +41,7 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
     let folder = elephant_testing::root().join("rules/examples");
     let mut files = elephant_ruleset::find_files(&folder).unwrap();
     files.push(RuleFile { name: "plain".into(), text: PLAIN.to_owned() });
-    RuleSet::with_files(&files).unwrap_or_else(|error| panic!("{error}"))
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap_or_else(|error| panic!("{error}"))
 });
 
 /// Severities by subject; `None` if the rule was not evaluated or found nothing.

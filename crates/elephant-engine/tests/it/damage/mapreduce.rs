@@ -66,7 +66,7 @@ fn numbers(app: &Application) -> Vec<String> {
             }
         }
     }
-    let metrics = Metrics::of(app, RuleSet::built_in().unwrap().metrics());
+    let metrics = Metrics::of(app, RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().metrics());
     numbers.extend(metrics.run_time.map(|time| format!("job ran {time:?}")));
     numbers.extend(metrics.used.map(|used| format!("job used {used:?}")));
     numbers.extend(metrics.wait_time.map(|time| format!("job waited {time:?}")));
@@ -166,7 +166,7 @@ proptest! {
             bytes[at] = value;
         }
         for app in parse(&bytes).applications {
-            let rules = RuleSet::built_in().unwrap();
+            let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
             let _ = rules.evaluate(&app);
             let metrics = Metrics::of(&app, rules.metrics());
             prop_assert!(metrics.wasted.zip(metrics.used).is_none_or(|(wasted, used)| wasted <= used));
@@ -184,7 +184,7 @@ proptest! {
         }
         let parsed = avro_json(&lines.join(&b'\n'));
         let app = &parsed.applications[0];
-        let metrics = Metrics::of(app, RuleSet::built_in().unwrap().metrics());
+        let metrics = Metrics::of(app, RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().metrics());
         prop_assert!(metrics.wasted.zip(metrics.used).is_none_or(|(wasted, used)| wasted <= used));
     }
 
@@ -202,7 +202,11 @@ proptest! {
 fn report_of(text: &str) -> ApplicationReport {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("history"), text).unwrap();
-    let report = analyze(&[folder.path().to_path_buf()], &RuleSet::built_in().unwrap(), Options::default());
+    let report = analyze(
+        &[folder.path().to_path_buf()],
+        &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(),
+        Options::default(),
+    );
     report.applications.into_iter().next().unwrap()
 }
 
@@ -227,7 +231,8 @@ fn very_long_line_gives_one_warning() {
     bytes.push(b'\n');
     bytes.extend_from_slice(tail.as_bytes());
     let parsed = avro_json(&bytes);
-    let codes: Vec<&str> = parsed.problems.into_vec().iter().map(|problem| problem.code).collect();
+    let problems = parsed.problems.into_vec();
+    let codes: Vec<&str> = problems.iter().map(|problem| &*problem.code).collect();
     assert_eq!(codes, ["line-too-long"]);
     assert!(!parsed.applications[0].complete);
     assert_eq!(parsed.applications[0].task_count(), 3);

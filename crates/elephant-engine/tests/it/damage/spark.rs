@@ -151,7 +151,7 @@ fn shortened(log: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn lost_lines_seldom_change_a_report_silently() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let logs = good_logs(&rules);
     assert!(logs.len() > 20, "{}", logs.len());
     let results: Vec<(String, Option<String>)> = logs
@@ -201,7 +201,7 @@ fn misread(log: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
 
 #[test]
 fn wrong_numbers_never_give_impossible_results() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let impossible: Vec<String> = good_logs(&rules)
         .par_iter()
         .flat_map_iter(|(path, log)| {
@@ -235,7 +235,7 @@ fn with_more(log: &str, key: &str, is_zero: bool) -> String {
 #[test]
 fn what_spark_itself_adds_up_otherwise_is_unknown() {
     let Some(path) = shared("runs/spark-3.5.9/healthy/app-20261121085752-0000") else { return };
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let log = String::from_utf8(contents(&path)).unwrap();
     let good = report(log.as_bytes(), &rules);
     assert!(!good.admits);
@@ -256,7 +256,7 @@ fn what_spark_itself_adds_up_otherwise_is_unknown() {
 #[test]
 fn a_stage_of_a_running_application_does_not_end_after_days_of_silence() {
     let Some(folder) = shared("runs/spark-3.5.9/inprogress") else { return };
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let path = files_below(&folder).into_iter().next().unwrap();
     let log = String::from_utf8(contents(&path)).unwrap();
     let damaged = with_more(&log, "Completion Time", false);

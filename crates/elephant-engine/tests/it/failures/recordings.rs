@@ -8,7 +8,8 @@ use elephant_testing::shared;
 
 /// The findings of a rule; `None` if the recording is missing.
 fn found(path: &str, rule: &str) -> Option<Vec<Finding>> {
-    let report = analyze(&[shared(path)?], &RuleSet::built_in().unwrap(), Options::default());
+    let report =
+        analyze(&[shared(path)?], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
     let found = report.applications.into_iter().flat_map(|app| app.findings);
     Some(found.filter(|finding| finding.rule == rule).collect())
 }

@@ -42,7 +42,7 @@ fn check(advice: &[Advice]) -> Result<(), String> {
 fn advice_on_bundled_histories_is_consistent() {
     let report = analyze(
         &[elephant_testing::root().join("testdata")],
-        &RuleSet::built_in().unwrap(),
+        &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(),
         Options::default(),
     );
     for app in &report.applications {
@@ -111,7 +111,7 @@ proptest! {
         if let Some(mib) = sort_mb {
             set("mapreduce.task.io.sort.mb", mib.to_string());
         }
-        let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
+        let findings = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().evaluate(&app).findings;
         let advice: Vec<Advice> = findings.into_iter().flat_map(|finding| finding.advice).collect();
         prop_assert!(check(&advice).is_ok(), "{}", check(&advice).unwrap_err());
     }

@@ -31,7 +31,7 @@ proptest! {
 
     #[test]
     fn the_work_of_tasks_is_left(stages in stages(), slots in 1..8_u32, idle in 0.0..1.0f64, heap in 0.0..1.0f64) {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let causes = [Cause::Collections { limit: 0.1 }, Cause::Spill, Cause::Stragglers, Cause::Skew];
         let memory = Removal::Memory(MemoryChange { maps: Some(heap), ..MemoryChange::default() });
         let mut removals: Vec<Removal> = causes.into_iter().map(everywhere).collect();
@@ -53,7 +53,7 @@ proptest! {
 /// Without skew, less time is idle. Idle time that the removal of skew already saves must not be saved again.
 #[test]
 fn idle_time_that_a_remedy_ends_is_not_given_back_besides() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let mut tasks = vec![(100, 3); 40];
     tasks.push((20_000, 2));
     let (idle, found) = judged(&application(&vec![tasks], 4), |app| {
@@ -69,7 +69,7 @@ fn idle_time_that_a_remedy_ends_is_not_given_back_besides() {
 /// The proposals are smaller executors and, in a replay, a smaller heap.
 #[test]
 fn a_size_that_two_troubles_propose_counts_once() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let mut app = application(&vec![vec![(10_000, 3); 8]], 4);
     app.conf.push(("spark.executor.memory".to_owned(), "8g".to_owned()));
     let heap = Bytes::from_mib(1024);
@@ -93,7 +93,7 @@ fn a_size_that_two_troubles_propose_counts_once() {
 /// Giving up slots of as many executors frees no memory, so it is not a saving.
 #[test]
 fn fewer_cores_of_as_many_executors_save_nothing_if_the_run_is_longer() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let resources = Resources { cores: Some(4), ..Resources::default() };
     let saved = judged(&application(&vec![vec![(1000, 3); 10]; 2], 16), |app| {
         savings(app, &rules, &[Removal::Resized(resources, None)])
@@ -111,7 +111,7 @@ fn held_up_twice() -> App {
 
 #[test]
 fn troubles_that_save_nothing_alone_may_save_together() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let removals = [everywhere(Cause::Skew), everywhere(Cause::Failures), everywhere(Cause::Stragglers)];
     let found = judged(&held_up_twice(), |app| savings(app, &rules, &removals));
     let [skew, failures, stragglers] = &found.troubles[..] else { panic!("{found:?}") };
@@ -127,7 +127,7 @@ fn troubles_that_save_nothing_alone_may_save_together() {
 
 #[test]
 fn skew_beside_a_straggler_is_told_with_both() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let both = judged(&held_up_twice(), |app| savings(app, &rules, &[everywhere(Cause::Uneven)]));
     let trouble = &both.troubles[0];
     assert_eq!(trouble.status, SavingStatus::Estimated, "{trouble:?}");

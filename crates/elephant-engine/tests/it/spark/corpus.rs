@@ -30,7 +30,8 @@ fn read(kind: &str) -> Option<(Vec<(Source, Counted)>, Report)> {
         })
         .collect();
     assert!(!logs.is_empty(), "{kind}");
-    let report = analyze(&[folder], &RuleSet::built_in().unwrap(), Options::default());
+    let report =
+        analyze(&[folder], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
     // Only one of several copies is in the report.
     let is_copy = |source: &Source| {
         let mut copies = report.problems.iter().filter(|entry| entry.problem.code == "duplicate");
@@ -98,7 +99,8 @@ fn logs_are_complete_if_no_line_is_missing() {
                     let elephant_engine::results::SourceProblem { source: name, .. } = problem;
                     names(source).contains(name) || *name == source.path.to_string()
                 };
-                let problems: Vec<_> = report.problems.iter().filter(about).map(|p| p.problem.code).collect();
+                let problems: Vec<_> =
+                    report.problems.iter().filter(about).map(|p| &*p.problem.code).collect();
                 wrong.push(format!("{:?}: missing {missing:?}, reported {problems:?}", names(source)));
             }
         }

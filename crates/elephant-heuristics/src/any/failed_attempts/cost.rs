@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::mapreduce::waiting_for_maps;
 use crate::root_cause::{Collector, Places, Roots};
-use crate::shared::{time_of, time_of_parts, time_of_tasks};
-use crate::spark::blames_code;
+use elephant_analysis::task_time::{time_of, time_of_parts, time_of_tasks};
 use elephant_base::units::Millis;
 use elephant_model::diagnosis::taken_away;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
@@ -179,6 +178,6 @@ impl Cost {
     pub(super) fn failure_of(&self, app: &Application, failure: Failure) -> Failure {
         let in_one_place = self.hosts.is_only_worst(app) || self.executors.is_only_worst(app);
         let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
-        if of_place && blames_code(failure.kind) { failure.of_node() } else { failure }
+        if of_place && failure.kind.blames_code() { failure.of_node() } else { failure }
     }
 }

@@ -237,7 +237,7 @@ mod tests {
         let mut tasks = vec![(30, others); 19];
         tasks.push((1200, 1536));
         let app = elephant_sample::job(vec![elephant_sample::maps(&tasks)], &[]);
-        let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
+        let findings = RuleSet::new(crate::BUILT_IN).unwrap().evaluate(&app).findings;
         let found = findings.into_iter().find(|finding| finding.rule == "mapper-skew").unwrap();
         found.advice.into_iter().map(|line| (line.text, line.conditional)).collect()
     }

@@ -3,9 +3,9 @@
 use super::{RunTime, mean_input, number_after};
 use crate::mapreduce::splits::at_once;
 use crate::mapreduce::{ReplayedJob, Role};
-use crate::shared::time_of_tasks;
 use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, Plan, StartUp};
+use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};

@@ -1,7 +1,7 @@
 //! Sizes of executors and driver.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
-use crate::spark::support::beyond_heap::Overhead;
+use crate::spark::support::memory::Overhead;
 use crate::spark::support::memory::{
     Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
 };

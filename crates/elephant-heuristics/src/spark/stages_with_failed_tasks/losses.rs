@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Counted, Failing, REPORTED};
 use crate::spark::percent;
 use crate::spark::support::losses::{Loss, describe_all, lost_executors, mostly_on, only_host, worst_host};
-use crate::spark::support::remedies::{against_losses, blames_code};
+use crate::spark::support::remedies::against_losses;
 use crate::wording::{limit, plural};
 use elephant_base::severity::Severity;
 use elephant_model::model::spark::Spark;
@@ -59,7 +59,7 @@ pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: 
         .facts(evidence)
         .failed_by(most_frequent(&lost).map(|failure| {
             let of_host = only_host(app, spark, &lost).is_some() && app.status != Status::Failed;
-            if of_host && blames_code(failure.kind) { failure.of_node() } else { failure }
+            if of_host && failure.kind.blames_code() { failure.of_node() } else { failure }
         }))
         .message(
             template,

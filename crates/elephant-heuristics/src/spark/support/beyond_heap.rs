@@ -1,6 +1,7 @@
 //! Memory of executors outside their heaps: overhead and Spark's off-heap memory.
 
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
+use super::memory::{Overhead, in_containers, is_python, resident, room_for};
 use super::memory::{heap, heap_key, is_local};
 use crate::spark::{change, change_to, spark};
 use elephant_base::units::Bytes;
@@ -12,7 +13,7 @@ use elephant_rule::finding::{Advice, SettingChange};
 /// A line that keeps enough memory for all processes, if the heap shrinks to `new_heap` and the overhead
 /// with it.
 pub(crate) fn overhead_to_keep(app: &Application, spark: &Spark, new_heap: Bytes) -> Option<Advice> {
-    if !counts(app, spark) {
+    if !in_containers(app, spark) {
         return None;
     }
     let (wanted, processes) = match Overhead::of(app, spark, new_heap) {
@@ -32,22 +33,9 @@ pub(crate) fn overhead_to_keep(app: &Application, spark: &Spark, new_heap: Bytes
     })
 }
 
-/// The overhead that fits a heap, with its text in settings: at least `least`, and what is measured or known of the memory
-/// outside the heap, otherwise what executors have. `None` if they run in no containers.
-#[must_use]
-pub fn fitting_overhead(app: &Application, heap: Bytes, least: Bytes) -> Option<(Bytes, String)> {
-    let spark = spark(app).filter(|spark| counts(app, spark))?;
-    let needed = match Overhead::of(app, spark, heap) {
-        Overhead::Measured(needed) | Overhead::Estimated(needed) => needed,
-        Overhead::Unknown => overhead(app),
-    };
-    let fitting = rounded_up(needed.max(least));
-    Some((fitting, Setting(fitting).to_string()))
-}
-
 /// Settings to reduce if executors have more memory than they need.
 pub(crate) fn memory_to_reduce(app: &Application) -> Vec<Advice> {
-    let reducible = |spark: &&Spark| counts(app, spark) && !memory::was_short(app, spark);
+    let reducible = |spark: &&Spark| in_containers(app, spark) && !memory::was_short(app, spark);
     let Some(spark) = spark(app).filter(reducible) else { return Vec::new() };
     let now = heap(app, heap_key(app, spark));
     let fitting = memory::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
@@ -85,73 +73,6 @@ fn less_off_heap(app: &Application, spark: &Spark) -> Option<Advice> {
     (wanted < held).then(|| Advice::new(what).set([less]))
 }
 
-/// Whether executors run in containers with memory outside the heap.
-fn counts(app: &Application, spark: &Spark) -> bool {
-    use ClusterManager::{Kubernetes, Mesos, Yarn};
-    !is_local(app, spark) && matches!(ClusterManager::of_application(app), Some(Yarn | Kubernetes | Mesos))
-}
-
-/// The highest resident memory of any executor's processes.
-fn resident(spark: &Spark) -> Option<Bytes> {
-    memory::workers(spark).filter_map(|worker| worker.peaks.resident()).max()
-}
-
-/// The overhead that executors need next to a heap.
-pub(crate) enum Overhead {
-    /// Enough for the measured memory of all processes.
-    Measured(Bytes),
-    /// Spark's default, or more if what is known of the memory outside the heap needs more.
-    Estimated(Bytes),
-    /// Unknown, because Python workers use this memory and no metric measures them.
-    Unknown,
-}
-
-impl Overhead {
-    pub(crate) fn of(app: &Application, spark: &Spark, heap: Bytes) -> Self {
-        if let Some(resident) = resident(spark) {
-            return Self::Measured(room_for(resident, heap));
-        }
-        let is_set = |key| app.conf.spark_memory(key).is_some_and(|size| size.get() > 0);
-        if is_python(app, spark) && !is_set(ConfKey::ExecutorPysparkMemory) {
-            return Self::Unknown;
-        }
-        let pools = memory::workers(spark).filter_map(outside_heap).max().unwrap_or_default();
-        let pools = Bytes::from_f64(pools.as_f64() * ROOM).unwrap_or(pools) + off_heap_inside(app);
-        Self::Estimated(rounded_up(pools.max(default_overhead(heap))))
-    }
-}
-
-/// What the JVM of a worker used outside its heap: class data and threads, direct and mapped buffers.
-fn outside_heap(worker: &Executor) -> Option<Bytes> {
-    use ExecutorMetric::{DirectPoolMemory, JvmOffHeapMemory, MappedPoolMemory};
-    let jvm = worker.peaks.measured(JvmOffHeapMemory)?;
-    let pools =
-        [DirectPoolMemory, MappedPoolMemory].map(|pool| worker.peaks.measured(pool).unwrap_or_default());
-    Some(jvm + pools.into_iter().sum())
-}
-
-/// Off-heap memory that is a part of the overhead. Since Spark 3.0, containers are larger by it.
-fn off_heap_inside(app: &Application) -> Bytes {
-    let inside = app.version().is_some_and(|version| version < (3, 0));
-    let on = app.conf.flag(ConfKey::OffHeapEnabled) == Some(true);
-    let size = app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1));
-    size.filter(|_| inside && on).unwrap_or_default()
-}
-
-/// Call sites of stages that hand their data to Python workers, "runJob at PythonRDD.scala:179", or that a Python program
-/// created, "mapPartitions at etl.py:60".
-const PYTHON_STAGES: [&str; 2] = [" at PythonRDD.scala:", ".py:"];
-
-/// Whether the application runs Python workers, as far as its settings and its stages tell. Only `spark-submit` on YARN
-/// and Kubernetes sets the settings.
-fn is_python(app: &Application, spark: &Spark) -> bool {
-    let resource = app.conf.text(ConfKey::KubernetesResourceType);
-    let names = || spark.stages.iter().filter_map(|stage| stage.name.as_deref());
-    app.conf.flag(ConfKey::YarnIsPython) == Some(true)
-        || resource.is_some_and(|kind| kind == "python")
-        || names().any(|name| PYTHON_STAGES.iter().any(|python| name.contains(python)))
-}
-
 /// With at most this share of it in use, a heap can give memory to the overhead.
 const SPARE: f64 = 0.5;
 
@@ -164,7 +85,8 @@ pub(crate) fn against_kills(app: &Application, wanted: SettingChange) -> Advice 
     let python = if is_python(app, spark) { ", which Python workers use" } else { "" };
     let now = heap(app, heap_key(app, spark));
     let peak = memory::peak_heap(spark).filter(|peak| peak.as_f64() <= SPARE * now.as_f64());
-    let smaller = peak.filter(|_| counts(app, spark)).map(|peak| (peak, rounded_up(memory::heap_for(peak))));
+    let smaller =
+        peak.filter(|_| in_containers(app, spark)).map(|peak| (peak, rounded_up(memory::heap_for(peak))));
     match smaller.filter(|(_, heap)| *heap < now) {
         Some((peak, heap)) => {
             let heap = change(app, heap_key(app, spark), Setting(heap));
@@ -175,12 +97,6 @@ pub(crate) fn against_kills(app: &Application, wanted: SettingChange) -> Advice 
         }
         None => Advice::new(format!("{MORE}{python}")).set([wanted]),
     }
-}
-
-/// The overhead next to `heap` that leaves enough for `resident`; at least Spark's default.
-fn room_for(resident: Bytes, heap: Bytes) -> Bytes {
-    let all = Bytes::from_f64(resident.as_f64() * ROOM).unwrap_or(resident);
-    rounded_up((all - heap).max(default_overhead(heap)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! collections take at most 1/n of the time for the same work. On `gc-heap512m` that is 21 % of task time with five
 //! times the heap; 19.5 % were measured.
 
-use super::memory::{ExecutorSize, Setting, in_force, peak_heap, resized, rounded_up};
+use super::memory::{BEYOND, ExecutorSize, FULL, Setting, in_force, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
 use crate::spark::spark;
 use elephant_base::units::{Bytes, Millis};
@@ -14,8 +14,6 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 use elephant_rule::finding::Advice;
 
-/// With a lower peak than this share of its size, a heap was not full, and a larger one changes little.
-const FULL: f64 = 0.5;
 /// Up to this size, a heap may grow by any factor.
 const SMALL: Bytes = Bytes::from_mib(8 * 1024);
 /// From 32 GiB on, the JVM needs twice the memory for references, so no heap grows beyond this.
@@ -24,8 +22,6 @@ const LARGEST: Bytes = Bytes::from_mib(31 * 1024);
 const LARGE: Bytes = Bytes::from_mib(16 * 1024);
 /// A heap that grows by less than this factor is no remedy.
 const WORTH: f64 = 1.25;
-/// Sizes are this much larger than just enough, because a value that equals a cut-off counts as passing it.
-const BEYOND: f64 = 1.01;
 
 const LESS_DATA: &str = "give each task less data: more partitions, fewer columns, less cached data";
 /// The same where the heap is so large already that hardly a larger one makes sense.
@@ -161,19 +157,6 @@ impl Collections {
 /// Whether a heap of this size can grow so much that it matters.
 fn grows(heap: Bytes) -> bool {
     LARGEST.as_f64() >= heap.as_f64() * WORTH
-}
-
-/// The smallest heap that would never be full, also in the syntax of settings. With it, executors do not collect more.
-pub fn smallest_free_heap(app: &Application) -> Option<(Bytes, String)> {
-    let peak = spark(app).and_then(peak_heap)?;
-    let heap = rounded_up(Bytes::from_f64(peak.as_f64() / FULL * BEYOND)?);
-    Some((heap, Setting(heap).to_string()))
-}
-
-/// Whether executors would not collect more with this heap, because it would never be full.
-pub fn stays_free(app: &Application, heap: Bytes) -> bool {
-    let peak = spark(app).and_then(peak_heap);
-    peak.is_some_and(|peak| peak.as_f64() < FULL * heap.as_f64())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::failures::{self, Ends};
-use super::remedies::{blames_code, look_at};
+use super::remedies::look_at;
 use crate::root_cause::Places;
 use crate::wording::plural;
 use elephant_model::model::spark::{Job, JobResult, Spark, Stage, StageStatus};
@@ -111,7 +111,7 @@ fn to_blame<'a>(
 /// Blames the node instead of the code if there is a `place` where all failures happened; otherwise the failure as it
 /// is.
 pub(crate) fn failure_at(place: Option<&String>, failure: Failure) -> Failure {
-    if place.is_some() && blames_code(failure.kind) { failure.of_node() } else { failure }
+    if place.is_some() && failure.kind.blames_code() { failure.of_node() } else { failure }
 }
 
 /// The remedy for failures, in short.

@@ -78,7 +78,7 @@ pub(crate) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss<'_
     let is_unclear = |cause: &&Cause| may_be_the_node(cause.failure.kind);
     let host = only_host(app, spark, losses).filter(|_| causes.iter().any(is_unclear));
     if host.is_some() {
-        causes.retain(|cause| !blames_code(cause.failure.kind));
+        causes.retain(|cause| !cause.failure.kind.blames_code());
     }
     let look = host.map(|host| look_at(&plural(losses.len() as u64, "lost executor"), "ran", host));
     let lines = causes.into_iter().flat_map(|cause| match cause.failure.kind {
@@ -93,19 +93,6 @@ pub(crate) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss<'_
         kind => against(app, spark, kind),
     });
     without_repeats(look.into_iter().chain(lines).collect())
-}
-
-/// Whether a kind of failure is mostly blamed on the code or its libraries, because nothing points to another cause. If
-/// it happens in one place only, the same code worked elsewhere.
-#[must_use]
-pub const fn blames_code(kind: FailureKind) -> bool {
-    matches!(
-        kind,
-        FailureKind::UserCode
-            | FailureKind::PythonError
-            | FailureKind::MissingClass
-            | FailureKind::IncompatibleClass
-    )
 }
 
 /// Whether the place may be the cause of this kind of failure, and the message does not say so.

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use elephant_base::severity::Severity;
+use elephant_catalogue::Rule;
 use elephant_engine::engine::{Options, analyze};
-use elephant_heuristics::Rule;
 use elephant_rule::finding::{Finding, Measure, Provenance};
 use elephant_rule::params::ParamValue;
 use elephant_rule::params::layers::Parameter;
@@ -22,7 +22,7 @@ use walkdir::WalkDir;
 
 /// The ids of all rules, in documentation order.
 fn ids() -> impl Iterator<Item = &'static str> {
-    elephant_heuristics::all().map(|rule| rule.id)
+    elephant_heuristics::BUILT_IN.rules().map(|rule| rule.id)
 }
 
 /// The ids of parameters that do not belong to a rule.
@@ -45,13 +45,13 @@ fn documents(yaml: &str) -> Vec<Mapping> {
 }
 
 fn page_of(id: &str) -> &'static str {
-    let rule = elephant_heuristics::all().find(|rule| rule.id == id);
+    let rule = elephant_heuristics::BUILT_IN.rules().find(|rule| rule.id == id);
     let settings = || settings::ALL.iter().find(|known| known.id == id).unwrap().page;
     rule.map_or_else(settings, |rule| rule.page)
 }
 
 fn defaults_of(id: &str) -> Mapping {
-    let rule = elephant_heuristics::all().find(|rule| rule.id == id);
+    let rule = elephant_heuristics::BUILT_IN.rules().find(|rule| rule.id == id);
     let yaml = rule.map_or_else(|| settings_yaml(id), |rule| rule.defaults.to_owned());
     documents(&yaml).remove(0)
 }
@@ -75,7 +75,7 @@ fn ids_are_unique_and_in_kebab_case() {
 
 #[test]
 fn every_page_has_its_title_and_ordered_headings() {
-    for rule in elephant_heuristics::all() {
+    for rule in elephant_heuristics::BUILT_IN.rules() {
         assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
         assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
     }
@@ -113,7 +113,7 @@ fn pages_document_every_key_of_their_rule() {
 #[test]
 fn every_rules_file_belongs_to_a_rule_or_a_preset() {
     let of_rule = |rule: &Rule| ["yaml", "md"].map(|end| format!("{}/{}.{end}", rule.folder, rule.id));
-    let rules = elephant_heuristics::all().flat_map(of_rule);
+    let rules = elephant_heuristics::BUILT_IN.rules().flat_map(of_rule);
     let settings = settings_ids().flat_map(|id| ["yaml", "md"].map(|end| format!("{id}.{end}")));
     let presets = PRESETS.iter().map(|(name, _)| format!("presets/{name}.yaml"));
     let expected: BTreeSet<String> = rules.chain(settings).chain(presets).collect();
@@ -132,7 +132,7 @@ fn every_rules_file_belongs_to_a_rule_or_a_preset() {
 
 #[test]
 fn defaults_load_on_their_own_and_list_all_parameters_in_order() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     for active in rules.rules() {
         let id = active.info.id.as_ref();
         let listed: Vec<&str> = active.params.iter().map(|parameter| parameter.key.as_ref()).collect();
@@ -149,9 +149,9 @@ fn defaults_load_on_their_own_and_list_all_parameters_in_order() {
 /// The evidence, parameters and origin declared in a rule's constant.
 #[test]
 fn rule_facts_are_on_its_page() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let mut sized = Vec::new();
-    for Rule { id, page, facts, .. } in elephant_heuristics::all() {
+    for Rule { id, page, facts, .. } in elephant_heuristics::BUILT_IN.rules() {
         if let Some(measure) = facts.key_measure {
             let evidence = page::section(page, "Evidence");
             assert!(page::names(evidence, measure.key), "{id}: {} is not evidence", measure.key);
@@ -177,7 +177,7 @@ fn rule_facts_are_on_its_page() {
 #[test]
 fn presets_load() {
     for (name, _) in PRESETS {
-        let rules = RuleSet::with_files(&preset(name));
+        let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &preset(name));
         assert!(rules.is_ok(), "{name}: {:?}", rules.err());
     }
 }
@@ -202,7 +202,11 @@ fn rule_sets() -> Vec<RuleSet> {
     let on = RuleFile { name: "all on".to_owned(), text: on.concat() };
     let presets = PRESETS.iter().map(|(name, _)| preset(name));
     let layers = std::iter::once(Vec::new()).chain(presets);
-    layers.map(|files| RuleSet::with_files(&[files, vec![on.clone()]].concat()).unwrap()).collect()
+    layers
+        .map(|files| {
+            RuleSet::with_files(elephant_heuristics::BUILT_IN, &[files, vec![on.clone()]].concat()).unwrap()
+        })
+        .collect()
 }
 
 /// Every finding on the handwritten jobs and the histories in `testdata`, including severity none.
@@ -233,7 +237,9 @@ fn handwritten_jobs_trigger_every_rule() {
         let seen = worst.entry(finding.rule.into_owned()).or_default();
         *seen = finding.severity.max(*seen);
     }
-    for id in elephant_heuristics::all().filter(|rule| rule.folder == "mapreduce").map(|rule| rule.id) {
+    for id in
+        elephant_heuristics::BUILT_IN.rules().filter(|rule| rule.folder == "mapreduce").map(|rule| rule.id)
+    {
         assert!(worst.get(id) > Some(&Severity::None), "{id} never has a finding");
     }
 }
@@ -303,7 +309,7 @@ fn table() -> String {
         format!("| `{id}` | {finds} | [page](../rules/{folder}/{id}.md) |")
     };
     let head = ["| rule | what it finds | page |", "| --- | --- | --- |"].map(str::to_owned);
-    let rows: Vec<String> = head.into_iter().chain(elephant_heuristics::all().map(row)).collect();
+    let rows: Vec<String> = head.into_iter().chain(elephant_heuristics::BUILT_IN.rules().map(row)).collect();
     rows.join("\n") + "\n"
 }
 

@@ -62,7 +62,11 @@ fn assert_same_bytes(threads: &[usize], command: impl Fn() -> Vec<Printed> + Syn
 
 /// The output of `analyze` in these formats.
 fn analyses(histories: &[PathBuf], options: Options, formats: &[Format]) -> Vec<Printed> {
-    let report = engine::analyze(histories, &RuleSet::with_files(&[]).unwrap(), options);
+    let report = engine::analyze(
+        histories,
+        &RuleSet::with_files(elephant_heuristics::BUILT_IN, &[]).unwrap(),
+        options,
+    );
     let print = |&format: &Format| {
         printed(format!("{format:?}"), |out| write(&report, format, TextOptions::default(), out))
     };
@@ -91,7 +95,7 @@ fn worst_applications_are_the_same() {
 
 #[test]
 fn worst_applications_are_selected_from_all() {
-    let rules = RuleSet::with_files(&[]).unwrap();
+    let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &[]).unwrap();
     let json = |report: &elephant_engine::results::Report| {
         printed("json", |out| write(report, Format::Json, TextOptions::default(), out)).1
     };

@@ -9,7 +9,7 @@ use elephant_ruleset::RuleSet;
 
 #[test]
 fn analysis_and_its_json_report_are_the_same_side() {
-    let rules = RuleSet::built_in().unwrap();
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     for details in [false, true] {
         let testdata = elephant_testing::root().join("testdata");
         let report = analyze(&[testdata], &rules, Options { details, ..Options::default() });

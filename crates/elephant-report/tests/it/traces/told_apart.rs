@@ -83,7 +83,7 @@ fn the_user_may_insist_on_a_trace() {
 fn other_commands_skip_traces_and_say_what_reads_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(Trace::Google2011, SMALL, folder.path());
-    let report = analyze(&[path], &RuleSet::built_in().unwrap(), Options::default());
+    let report = analyze(&[path], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
     assert_eq!(report.summary.applications, 0);
     let (reason, count) = report.skipped[0];
     assert!(reason.contains("stragglers or nodes") && count > 2, "{reason} {count}");
@@ -100,7 +100,7 @@ fn a_table_without_tasks_names_the_one_that_is_missing() {
         let path = write(trace, SMALL, folder.path());
         let problems = survey_of(&files(&path, given)[0]).problems;
         let message = problems[0].problem.message.clone();
-        assert_eq!((problems.len(), problems[0].problem.code), (1, "trace-without-tasks"), "{problems:?}");
+        assert_eq!((problems.len(), &*problems[0].problem.code), (1, "trace-without-tasks"), "{problems:?}");
         let expected = format!("{given} contains no tasks; name the table {missing} of the trace, too");
         assert_eq!(message, expected);
         assert!(survey_of(&path).problems.iter().all(|it| it.problem.code != "trace-without-tasks"));

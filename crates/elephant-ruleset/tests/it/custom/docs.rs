@@ -35,7 +35,8 @@ fn first_example_is_a_rule_with_a_passing_example() {
     let (_, text) = page("docs/defining-rules.md");
     let yaml = text.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap().to_owned();
     let file = RuleFile { name: "docs".to_owned(), text: yaml };
-    let rules = RuleSet::with_files(&[file]).unwrap_or_else(|error| panic!("{error}"));
+    let rules =
+        RuleSet::with_files(elephant_heuristics::BUILT_IN, &[file]).unwrap_or_else(|error| panic!("{error}"));
     let active = rules.rules().iter().find(|active| active.info.id == "etl-waiting-reduces").unwrap();
     let RuleCheck::Defined(rule) = &active.check else { panic!("the file does not define it") };
     let [example] = rule.examples.as_slice() else { panic!("{:?}", rule.examples) };

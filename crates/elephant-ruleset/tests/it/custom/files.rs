@@ -21,7 +21,8 @@ fn file(text: &str) -> RuleFile {
 }
 
 fn rules(text: &str) -> RuleSet {
-    RuleSet::with_files(&[file(text)]).unwrap_or_else(|error| panic!("{error}"))
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &[file(text)])
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Maps by number and run time in milliseconds, in a queue.
@@ -84,7 +85,7 @@ examples:
     severity: bad
   - severity: none
 ";
-    let (_, problems) = RuleSet::read(&[file(text)]);
+    let (_, problems) = RuleSet::read(elephant_heuristics::BUILT_IN, &[file(text)]);
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     common::with_snapshots("rules", || {
         insta::assert_snapshot!("custom-mistakes", lines.join("\n"));

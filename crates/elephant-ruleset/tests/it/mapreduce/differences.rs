@@ -17,17 +17,25 @@ const MIB: u64 = 1 << 20;
 const MINUTE: u64 = 60_000;
 
 fn defaults() -> RuleSet {
-    RuleSet::built_in().unwrap()
+    RuleSet::new(elephant_heuristics::BUILT_IN).unwrap()
 }
 
 fn preset() -> RuleSet {
-    RuleSet::with_files(&elephant_ruleset::find_files(std::path::Path::new("dr-elephant")).unwrap()).unwrap()
+    RuleSet::with_files(
+        elephant_heuristics::BUILT_IN,
+        &elephant_ruleset::find_files(std::path::Path::new("dr-elephant")).unwrap(),
+    )
+    .unwrap()
 }
 
 /// Skew judged by the amounts alone, whatever it costs.
 fn by_amount() -> RuleSet {
     let text = "rule: mapper-skew\nlost_share: off\nlost_time: off\nlarge_group_blocks: [1/8, 1/4, 1/2, 1]\n";
-    RuleSet::with_files(&[RuleFile { name: "by amount".into(), text: text.to_owned() }]).unwrap()
+    RuleSet::with_files(
+        elephant_heuristics::BUILT_IN,
+        &[RuleFile { name: "by amount".into(), text: text.to_owned() }],
+    )
+    .unwrap()
 }
 
 fn read(history: &str, conf: &[(&str, &str)]) -> Application {

@@ -86,7 +86,7 @@ fn rules(preset: &str, rule: &str, params: &Value) -> RuleSet {
         }
         files.push(RuleFile { name: "the oracle's parameters".into(), text });
     }
-    RuleSet::with_files(&files).unwrap()
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap()
 }
 
 fn application(inputs: &Value) -> Application {

@@ -21,7 +21,7 @@ fn job(bytes: i64) -> Application {
 
 #[test]
 fn one_large_reduce_task_is_one_critical_finding() {
-    let findings = RuleSet::built_in().unwrap().evaluate(&job(12)).findings;
+    let findings = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().evaluate(&job(12)).findings;
     let bad: Vec<_> = findings.iter().filter(|finding| finding.severity > Severity::None).collect();
     assert_eq!(bad.len(), 1, "{bad:#?}");
     assert_eq!((bad[0].rule.as_ref(), bad[0].severity), ("reducer-skew", Severity::Critical));
@@ -40,7 +40,7 @@ fn one_large_reduce_task_is_one_critical_finding() {
 
 #[test]
 fn a_long_task_without_more_input_is_a_straggler() {
-    let findings = RuleSet::built_in().unwrap().evaluate(&job(1)).findings;
+    let findings = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().evaluate(&job(1)).findings;
     let critical = findings.iter().filter(|finding| finding.severity == Severity::Critical);
     let told: Vec<_> = critical.map(|finding| (finding.rule.as_ref(), finding.tells)).collect();
     assert!(told.contains(&("reducer-skew", TroubleKind::Stragglers)), "{told:?}");
@@ -49,7 +49,7 @@ fn a_long_task_without_more_input_is_a_straggler() {
 
 /// The conditions on the data read, in addition to the ratio, and whether they hold.
 fn conditions(app: &Application) -> Vec<(String, bool)> {
-    let findings = RuleSet::built_in().unwrap().evaluate(app).findings;
+    let findings = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().evaluate(app).findings;
     let skew = findings.into_iter().find(|finding| finding.rule == "reducer-skew").unwrap();
     let of_data = skew.conditions.into_iter().filter(|condition| condition.of == Measured::Bytes);
     of_data.map(|condition| (condition.text, condition.holds)).collect()
@@ -69,7 +69,7 @@ fn a_limit_in_a_chart_says_what_else_the_rule_needs() {
         harmless.contains(&("share of the time lost: 0 %, low from 10 %".to_owned(), false)),
         "{harmless:?}"
     );
-    let findings = RuleSet::built_in().unwrap().evaluate(&even).findings;
+    let findings = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().evaluate(&even).findings;
     let skew = findings.iter().find(|finding| finding.rule == "reducer-skew").unwrap();
     assert!(skew.message.contains("(share of the time lost not reached: low from 10 %)"), "{}", skew.message);
     assert!(!skew.message.contains('_'), "{}", skew.message);
@@ -81,7 +81,7 @@ fn short_tasks_that_are_too_few_say_so() {
         vec![elephant_sample::tasks(TaskKind::Map, [(0, Some(20)), (0, Some(20))])],
         &[],
     );
-    let findings = RuleSet::built_in().unwrap().evaluate(&few).findings;
+    let findings = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().evaluate(&few).findings;
     let time = findings.iter().find(|finding| finding.rule == "mapper-time").unwrap();
     assert_eq!(time.message, "2 map tasks run 20 s on average (number of tasks not reached: low from 50)");
     let conditions: Vec<_> =

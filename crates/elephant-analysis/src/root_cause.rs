@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use elephant_model::diagnosis::{FailureKind, Standing, classify};
-use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
+use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::Failure;
 
@@ -17,32 +17,32 @@ const MAX_SHOWN: usize = 160;
 
 /// The root causes of failed attempts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Roots {
+pub struct Roots {
     /// The root causes of tasks, the one of the failure as a whole first.
-    pub(super) roots: Vec<Root>,
+    pub roots: Vec<Root>,
     /// The kinds of all failed attempts, the most frequent first.
-    pub(super) kinds: Vec<(FailureKind, u64)>,
+    pub kinds: Vec<(FailureKind, u64)>,
 }
 
 impl Roots {
     /// The number of failed attempts of these kinds.
-    pub(super) fn count(&self, is_counted: impl Fn(FailureKind) -> bool) -> u64 {
+    pub fn count(&self, is_counted: impl Fn(FailureKind) -> bool) -> u64 {
         self.kinds.iter().filter(|(kind, _)| is_counted(*kind)).map(|(_, attempts)| attempts).sum()
     }
 }
 
 /// A root cause, and the number of tasks that have it.
 #[derive(Debug, Clone)]
-pub(super) struct Root {
-    pub(super) failure: Failure,
+pub struct Root {
+    pub failure: Failure,
     /// The message in full.
-    pub(super) text: Option<Symbol>,
+    pub text: Option<Symbol>,
     /// The number of tasks that have this root cause.
-    pub(super) tasks: u64,
+    pub tasks: u64,
 }
 
 /// Collects failed attempts.
-pub(super) struct Collector<'a> {
+pub struct Collector<'a> {
     app: &'a Application,
     /// The messages, each with its place in `known`; `None` for a text that describes no failure.
     places: FxHashMap<Cause, Option<usize>>,
@@ -64,17 +64,17 @@ struct Known {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(app: &'a Application) -> Self {
+    pub fn new(app: &'a Application) -> Self {
         Self { app, places: FxHashMap::default(), known: Vec::new(), tasks: Vec::new() }
     }
 
     /// Adds the attempts of a group with this outcome, for the tasks that `of` selects.
-    pub(super) fn add(&mut self, group: &TaskGroup, outcome: Outcome, of: impl Fn(usize) -> bool) {
+    pub fn add(&mut self, group: &TaskGroup, outcome: Outcome, of: impl Fn(usize) -> bool) {
         self.add_rows(group, |row| group.attempts.outcome(row) == outcome, of);
     }
 
     /// Adds the attempts of a group in the rows that `is_one` selects, for the tasks that `of` selects.
-    pub(super) fn add_rows(
+    pub fn add_rows(
         &mut self,
         group: &TaskGroup,
         is_one: impl Fn(usize) -> bool,
@@ -127,7 +127,7 @@ impl<'a> Collector<'a> {
     /// The root causes, the one of the failure as a whole first. The root cause of a task is the cause that explains
     /// most; among equals, the most frequent one. Over all tasks, the most frequent root cause comes first, but mere
     /// consequences come after all others.
-    pub(super) fn finish(self) -> Roots {
+    pub fn finish(self) -> Roots {
         let Self { known, tasks, .. } = self;
         let mut roots: BTreeMap<FailureKind, (u64, BTreeMap<usize, u64>)> = BTreeMap::new();
         for causes in &tasks {
@@ -163,6 +163,14 @@ impl<'a> Collector<'a> {
     }
 }
 
+/// How many attempts of this kind failed because the heap was full or the container too small; `None` without any.
+/// Successful attempts do not show what these needed.
+pub fn ran_out_of_memory(app: &Application, kind: TaskKind) -> Option<u64> {
+    let mut failures = Collector::new(app);
+    failures.add(app.group(kind)?, Outcome::Failed, |_| true);
+    Some(failures.finish().count(FailureKind::is_lack_of_memory)).filter(|attempts| *attempts > 0)
+}
+
 /// The cause of a task's failures.
 fn root_of_task(known: &[Known], causes: &[usize]) -> Option<(usize, FailureKind)> {
     let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
@@ -177,13 +185,13 @@ fn root_of_task(known: &[Known], causes: &[usize]) -> Option<(usize, FailureKind
 
 impl Roots {
     /// The root cause of the failure as a whole.
-    pub(super) fn first(&self) -> Option<&Root> {
+    pub fn first(&self) -> Option<&Root> {
         self.roots.first()
     }
 }
 
 /// The failure that a text describes.
-pub(super) fn told(text: &str) -> Option<Failure> {
+pub fn told(text: &str) -> Option<Failure> {
     let known = classify(text)?;
     let message = line_about(text, known.exception.as_deref());
     Some(Failure::told(known, message))
@@ -214,7 +222,7 @@ fn line_about(text: &str, exception: Option<&str>) -> String {
 }
 
 /// `text` shortened to `most` characters, with "…" for the rest.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
         None => text.to_owned(),
@@ -223,7 +231,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 
 /// Attempts by place: by node, or by executor.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub struct Places {
     failed: u64,
     all: u64,
     /// Failed attempts and all attempts by place.
@@ -234,7 +242,7 @@ pub(super) struct Places {
 const SUSPICIOUS_FAILURES: u64 = 3;
 
 impl Places {
-    pub(super) fn add(&mut self, place: Option<Symbol>, failed: bool) {
+    pub fn add(&mut self, place: Option<Symbol>, failed: bool) {
         self.all += 1;
         self.failed += u64::from(failed);
         if let Some(place) = place {
@@ -245,18 +253,18 @@ impl Places {
     }
 
     /// Whether attempts failed at the place with this name.
-    pub(super) fn has_failures(&self, app: &Application, name: &str) -> bool {
+    pub fn has_failures(&self, app: &Application, name: &str) -> bool {
         let mut failing = self.by_place.iter().filter(|(_, (failures, _))| *failures > 0);
         failing.any(|(place, _)| app.strings.get(*place) == Some(name))
     }
 
     /// Whether all failures happened at [`Places::worst`].
-    pub(super) fn is_only_worst(&self, app: &Application) -> bool {
+    pub fn is_only_worst(&self, app: &Application) -> bool {
         self.worst(app).is_some_and(|(_, failures)| failures == self.failed)
     }
 
     /// The place with most failures, if it has far more than its share: over half, with several places.
-    pub(super) fn worst<'a>(&self, app: &'a Application) -> Option<(&'a str, u64)> {
+    pub fn worst<'a>(&self, app: &'a Application) -> Option<(&'a str, u64)> {
         let named =
             self.by_place.iter().filter_map(|(place, counts)| Some((app.strings.get(*place)?, *counts)));
         let (name, (failures, ran)) =

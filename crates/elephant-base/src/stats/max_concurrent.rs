@@ -1,6 +1,6 @@
 //! The maximum number of concurrent spans.
 
-use elephant_base::units::Timestamp;
+use crate::units::Timestamp;
 
 /// The maximum number of spans that overlap at any moment. A span without an end never ends. A span that
 /// starts when another ends does not overlap it.

@@ -1,10 +1,8 @@
 //! Recommended sizes of executors: one place for every rule that advises on heaps and cores, so that rules
 //! do not contradict each other.
 
-use std::fmt;
+pub(crate) use elephant_analysis::executors::*;
 
-use super::heap::RESERVED;
-use super::{heap_key, heap_of, is_local, max_executors, overhead, slots};
 use crate::spark::change;
 use crate::spark::support::losses::lost_executors;
 use elephant_base::units::Bytes;
@@ -22,15 +20,9 @@ const NEEDED: &str =
 /// Advice on a heap whose need is unknown.
 const SHORT: &str = "keep the heap: executors ran out of memory, and the event log does not contain the peaks of those that \
                      were lost";
-/// The smallest heap worth recommending; below 450 MiB Spark does not start.
-const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
-/// Headroom above the highest measured heap use.
-pub(crate) const ROOM: f64 = 1.25;
 /// A driver's heap as a multiple of its highest use plus Spark's reserved memory: below the ratio from which rules find
 /// heaps too large.
 pub(crate) const DRIVER_ROOM: f64 = 1.2;
-/// Sizes are recommended in multiples of this.
-const STEP: u64 = 256;
 
 /// Heap and cores of the processes that run tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,46 +101,10 @@ impl ExecutorSize {
     }
 }
 
-/// The smallest heap for a process with this peak heap use.
-pub(crate) fn heap_for(peak: Bytes) -> Bytes {
-    let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
-    needed.max(SMALLEST_HEAP)
-}
-
 /// The same for a driver, whose use is measured more rarely.
 pub(crate) fn driver_heap_for(peak: Bytes, room: f64) -> Bytes {
     let needed = Bytes::from_f64((peak + RESERVED).as_f64() * room).unwrap_or(peak);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB))
-}
-
-/// `size` rounded up to a usual step.
-pub(crate) fn rounded_up(size: Bytes) -> Bytes {
-    Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB).div_ceil(STEP).saturating_mul(STEP))
-}
-
-/// A size in the syntax of Spark's settings: `4g`, `1280m`.
-pub(crate) struct Setting(pub(crate) Bytes);
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mib = self.0.get().div_ceil(Bytes::PER_MIB);
-        if mib >= 1024 && mib.is_multiple_of(1024) {
-            write!(f, "{}g", mib / 1024)
-        } else {
-            write!(f, "{mib}m")
-        }
-    }
-}
-
-/// The executors whose size the application's settings determine: those of the default resource profile, or
-/// the driver in local mode. Other profiles are set in code.
-pub(crate) fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
-    spark.workers().filter(|worker| worker.resource_profile.unwrap_or(0) == 0)
-}
-
-/// The highest heap use of any of them.
-pub(crate) fn peak_heap(spark: &Spark) -> Option<Bytes> {
-    workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
 
 /// The value of a setting that is a whole number above 0; `None` if it is not set, even if it has a default.
@@ -344,14 +300,5 @@ mod tests {
         assert_eq!(large.grown_until(|_| false), large);
         assert_eq!(size(2, 8).grown_until(|_| false), size(10, 2));
         assert_eq!(size(2, 8).grown_until(|size| size.heap >= Bytes::from_mib(4096)), size(4, 8));
-    }
-
-    #[test]
-    fn heaps_keep_headroom_above_the_measured_use() {
-        assert_eq!(heap_for(Bytes::from_mib(800)), Bytes::from_mib(1300));
-        assert_eq!(heap_for(Bytes::default()), Bytes::from_mib(640));
-        assert_eq!(rounded_up(Bytes::from_mib(1025)), Bytes::from_mib(1280));
-        assert_eq!(Setting(Bytes::from_mib(2048)).to_string(), "2g");
-        assert_eq!(Setting(Bytes::from_mib(1280)).to_string(), "1280m");
     }
 }

@@ -1,7 +1,7 @@
 //! The two-group split that every skew rule uses (Dr. Elephant's `Statistics.findTwoGroups`).
 
-use elephant_base::stats::descriptive::median_in_place;
-use elephant_base::stats::truncated_mean;
+use super::descriptive::median_in_place;
+use super::truncated_mean;
 
 /// One of the two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl TwoGroups {
     }
 
     /// The same, with both means truncated to multiples of `unit`.
-    pub(crate) fn in_units_of(self, unit: i64) -> Self {
+    pub fn in_units_of(self, unit: i64) -> Self {
         let scaled = |group: Group| Group { mean: group.mean.checked_div(unit).unwrap_or_default(), ..group };
         Self { small: scaled(self.small), large: scaled(self.large), pivot: self.pivot }
     }
@@ -67,7 +67,7 @@ pub fn two_groups(values: &[i64]) -> TwoGroups {
 /// Splits `values` at this multiple of their median, so that however many ordinary values there are, they do not hide
 /// the large ones. `None` if no value is so large, or if the median is 0.
 #[allow(clippy::cast_possible_truncation)] // float casts saturate
-pub(crate) fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {
+pub fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {
     let mut all: Vec<f64> = values.iter().map(|&value| value as f64).collect();
     let pivot = (factor * median_in_place(&mut all)?).ceil() as i64;
     let groups = (pivot > 0).then(|| partition(values, pivot))?;

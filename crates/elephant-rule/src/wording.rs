@@ -1,29 +1,29 @@
 //! Phrases that rules share.
 
+use crate::finding::{self, Measured, SettingChange};
 use elephant_base::severity::Severity;
 use elephant_base::units::with_thousands;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
-use elephant_rule::finding::{self, Measured, SettingChange};
 
-pub(super) use elephant_rule::finding::percent;
+pub use crate::finding::percent;
 
 /// A condition of a rule: the key of its cut-offs, the severity it allows, and its lowest cut-off in words.
-pub(super) type Condition<'a> = (&'a str, Severity, String);
+pub type Condition<'a> = (&'a str, Severity, String);
 
 /// The condition of a chart's limit in words: "tasks: 20, low from 50".
-pub(super) fn condition(
+pub fn condition(
     (limit, of): (&'static str, Measured),
     (name, measured): (&str, &dyn std::fmt::Display),
     cutoff: &str,
     holds: bool,
 ) -> finding::Condition {
-    finding::Condition { limit, of, text: format!("{name}: {measured}, {cutoff}"), holds }
+    finding::Condition { limit: limit.into(), of, text: format!("{name}: {measured}, {cutoff}"), holds }
 }
 
 /// The text in brackets after a measured value: the limit that it passed, or the first condition that makes
 /// it harmless.
-pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
+pub fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
     let harmless = conditions.iter().find(|(_, allowed, _)| *allowed == Severity::None);
     match harmless {
         Some((key, _, lowest)) if severity == Severity::None => {
@@ -34,7 +34,7 @@ pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<
 }
 
 /// The limit that decides, of conditions that must all hold: the first one with the overall severity.
-pub(super) fn decisive(severity: Severity, conditions: &[(Severity, String)]) -> String {
+pub fn decisive(severity: Severity, conditions: &[(Severity, String)]) -> String {
     let decides = conditions.iter().find(|(allowed, _)| *allowed == severity).or(conditions.first());
     decides.map(|(_, limit)| limit.clone()).unwrap_or_default()
 }
@@ -57,7 +57,7 @@ pub fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> S
 }
 
 /// The name of a setting in texts: the one that the application used, or else the one that its Hadoop reads.
-pub(crate) fn name_for(app: &Application, key: ConfKey) -> &'static str {
+pub fn name_for(app: &Application, key: ConfKey) -> &'static str {
     let usual = match key.names() {
         [_, first_name, ..] => by_hadoop(app, key.name(), first_name),
         _ => key.name(),
@@ -66,20 +66,16 @@ pub(crate) fn name_for(app: &Application, key: ConfKey) -> &'static str {
 }
 
 /// What Hadoop 2 and 3 call something, or what Hadoop 0.20 and 1 call it if a job tracker ran the job.
-pub(crate) fn by_hadoop(
-    app: &Application,
-    on_yarn: &'static str,
-    on_job_tracker: &'static str,
-) -> &'static str {
+pub fn by_hadoop(app: &Application, on_yarn: &'static str, on_job_tracker: &'static str) -> &'static str {
     if app.ran_on_job_tracker() { on_job_tracker } else { on_yarn }
 }
 
 /// "2 other stages"; empty without others, so that a message can leave out the part.
-pub(super) fn other_stages(count: usize) -> String {
+pub fn other_stages(count: usize) -> String {
     if count > 0 { plural(count as u64, "other stage") } else { String::new() }
 }
 
 /// "1 task", "2 tasks".
-pub(super) fn plural(count: u64, noun: &str) -> String {
+pub fn plural(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -3,16 +3,13 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Remedy;
-use super::any::{Causes, grounds};
 use elephant_analysis::metrics::Metrics;
 use elephant_analysis::replay::spark::{Recorded, RecordedOnce};
-use elephant_analysis::stragglers::cause::Grounds;
+use elephant_analysis::stragglers::cause::{Grounds, LabelledGroup, Params, StragglerCause, attribute_on};
 use elephant_analysis::stragglers::executions::Basis;
-use elephant_analysis::stragglers::group::{GroupStragglers, covered};
+use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::labels::Labelling;
-use elephant_base::units::Millis;
 use elephant_model::model::Application;
-use elephant_model::model::table::TimePoint;
 use elephant_rule::finding::Container;
 
 /// The advice of the rule that sizes a container, by container.
@@ -28,15 +25,18 @@ pub struct Shared<'a> {
 }
 
 /// The groups of an application with enough tasks, each with its stragglers.
-pub(super) struct Stragglers<'a> {
-    app: &'a Application,
+pub struct Stragglers<'a> {
+    /// The application.
+    pub app: &'a Application,
     labelling: Labelling,
     min_tasks: f64,
-    pub(super) groups: Vec<GroupStragglers<'a>>,
+    /// The groups.
+    pub groups: Vec<GroupStragglers<'a>>,
     grounds: OnceLock<Grounds>,
-    causes: OnceLock<Causes>,
+    causes: OnceLock<Vec<Vec<StragglerCause>>>,
 }
 
+#[doc(hidden)]
 impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
@@ -63,12 +63,12 @@ impl<'a> Shared<'a> {
     }
 
     /// The recorded run, ready for replays; `None` if it cannot be replayed.
-    pub(super) fn recorded(&self) -> Option<&'a Recorded> {
+    pub fn recorded(&self) -> Option<&'a Recorded> {
         self.recorded?.get(self.app).ok()
     }
 
     /// The advice of the rule that sizes `container`, with its effective parameters for this application.
-    pub(super) fn remedy(&self, container: Container) -> Option<Remedy> {
+    pub fn remedy(&self, container: Container) -> Option<Remedy> {
         self.remedies.and_then(|remedies| remedies(container))
     }
 
@@ -79,7 +79,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The stragglers, by wall time, of groups with at least this many tasks.
-    pub(super) fn stragglers(&self, labelling: Labelling, min_tasks: f64) -> Arc<Stragglers<'a>> {
+    pub fn stragglers(&self, labelling: Labelling, min_tasks: f64) -> Arc<Stragglers<'a>> {
         let mut known = self.stragglers.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &&Arc<Stragglers<'_>>| {
             known.labelling == labelling && known.min_tasks.total_cmp(&min_tasks).is_eq()
@@ -97,43 +97,31 @@ impl<'a> Shared<'a> {
 }
 
 impl Stragglers<'_> {
-    /// The causes of the stragglers.
-    pub(super) fn causes(&self) -> &Causes {
-        self.causes.get_or_init(|| Causes::of(self.app, &self.groups, self.grounds()))
+    /// The causes of the stragglers of each group.
+    #[must_use]
+    pub fn causes(&self) -> &[Vec<StragglerCause>] {
+        self.causes.get_or_init(|| {
+            attribute_on(self.grounds(), self.app, &labelled(&self.groups), None, &Params::default())
+        })
     }
 
     /// Whether a node may be the cause of a straggler. Takes a part of the time that [`Self::causes`] takes.
-    pub(super) fn suspect_nodes(&self) -> bool {
+    #[must_use]
+    pub fn suspect_nodes(&self) -> bool {
         self.grounds().suspect_nodes()
     }
 
     fn grounds(&self) -> &Grounds {
-        self.grounds.get_or_init(|| grounds(self.app, &self.groups))
+        self.grounds.get_or_init(|| Grounds::of(self.app, &labelled(&self.groups), &Params::default()))
     }
 }
 
-/// The time in which any attempt ran.
-#[must_use]
-pub fn time_of_tasks(app: &Application) -> Millis {
-    time_of(app, |_, _| true)
-}
-
-/// The time in which any attempt ran for which `is_one` is true, given the place of its group and its row.
-pub(super) fn time_of(app: &Application, is_one: impl Fn(usize, usize) -> bool) -> Millis {
-    time_of_parts(app, |place, row| is_one(place, row).then_some(Millis::ZERO))
-}
-
-/// The same, where an attempt counts only after the time that `after` returns, and not at all if it returns none.
-pub(super) fn time_of_parts(app: &Application, after: impl Fn(usize, usize) -> Option<Millis>) -> Millis {
-    let after = &after;
-    let spans = app.groups.iter().enumerate().flat_map(|(place, group)| {
-        let attempts = &group.attempts;
-        (0..attempts.len()).filter_map(move |row| {
-            let (start, finish) =
-                attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish))?;
-            let start = start + after(place, row)?;
-            Some((start.min(finish), finish))
-        })
-    });
-    covered(spans)
+fn labelled<'a>(views: &'a [GroupStragglers<'a>]) -> Vec<LabelledGroup<'a>> {
+    let of = |view: &'a GroupStragglers<'a>| LabelledGroup {
+        group: view.group,
+        executions: &view.executions,
+        basis: Basis::Wall,
+        stragglers: &view.labels.stragglers,
+    };
+    views.iter().map(of).collect()
 }

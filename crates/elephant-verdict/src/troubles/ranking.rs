@@ -5,23 +5,21 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_ruleset::settings::{OrderBy, OrderParams};
 
 /// How much it is worth to remove a trouble, or all troubles of an application. More worth compares as smaller, so that
 /// it comes first. Troubles rank after those with a known saving if their saving is unknown, not larger than its error,
 /// or only known to be at most some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, State)]
 pub struct Worth {
     known: Known,
     /// The bits of a number that is not negative, which have its order.
     value: Reverse<u64>,
 }
 
-state!(struct Worth { known, value });
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, State)]
 enum Known {
     /// Cost, or core-hours and GB-hours with their weights.
     Resources,
@@ -30,14 +28,6 @@ enum Known {
     #[default]
     Nothing,
 }
-
-state!(
-    enum Known {
-        Resources,
-        Time,
-        Nothing,
-    }
-);
 
 impl Worth {
     fn of_value(known: Known, value: f64) -> Self {
@@ -155,7 +145,7 @@ mod tests {
 
     #[test]
     fn resources_come_before_time_and_known_before_unknown() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let of = |amounts: &Amounts| Worth::of_amounts(amounts, None, rules.order());
         let sorted = [
             of(&amounts(1.0, Some(9.0))),
@@ -174,7 +164,7 @@ mod tests {
     /// A job of MapReduce of 30 min that used 8 GB·h waits for one task for 20 min, and could save 0.4 GB·h by fewer tasks.
     #[test]
     fn time_counts_at_the_rate_of_the_run() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let minutes = |count: f64| 60_000.0 * count;
         let memory = |hours: f64| Range { low: hours / 2.0, point: hours, high: 2.0 * hours };
         let used = Amounts { gb_hours: Some(memory(8.0)), ..Amounts::default() };
@@ -214,7 +204,7 @@ mod tests {
 
     #[test]
     fn with_prices_the_cost_decides() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let priced = |cost: f64, cores: f64| {
             let cost = Some(Range { low: cost, point: cost, high: cost });
             Worth::of_amounts(&amounts(1.0, Some(cores)), cost, rules.order())
@@ -224,7 +214,7 @@ mod tests {
 
     #[test]
     fn sums_rank_like_a_single_application_worth_as_much() {
-        let rules = RuleSet::built_in().unwrap();
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
         let of = |amounts: &Amounts| Worth::of_amounts(amounts, None, rules.order());
         let sum = |parts: &[Worth]| {
             let mut sum = WorthSum::default();

@@ -1,19 +1,19 @@
 //! Lifetimes of executors, and the maximum number of concurrent ones.
 
 use super::{is_local, slots};
-use crate::max_concurrent::max_concurrent;
+use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Executor, Spark};
 
 /// The maximum number of concurrent executors.
-pub(crate) fn max_executors(executors: &[Executor]) -> u64 {
+pub fn max_executors(executors: &[Executor]) -> u64 {
     max_concurrent(executors.iter().filter_map(|executor| Some((executor.added_at?, executor.removed_at))))
 }
 
 /// The maximum number of concurrent tasks: that of the driver in local mode, else of the executors that ran at the same
 /// time. Executors that came after others had gone add nothing.
-pub(crate) fn most_slots(app: &Application, spark: &Spark) -> u64 {
+pub fn most_slots(app: &Application, spark: &Spark) -> u64 {
     if is_local(app, spark) {
         return slots(app, &spark.driver);
     }
@@ -22,7 +22,7 @@ pub(crate) fn most_slots(app: &Application, spark: &Spark) -> u64 {
 }
 
 /// The time from the application's start to its end, or to the last time in its event log.
-pub(crate) fn run_time(app: &Application) -> Option<Millis> {
+pub fn run_time(app: &Application) -> Option<Millis> {
     let start = app.submitted_at.or(app.launched_at)?;
     Millis::between(start, end(app)?)
 }
@@ -33,13 +33,13 @@ fn end(app: &Application) -> Option<Timestamp> {
 }
 
 /// The lifetime of an executor.
-pub(crate) fn executor_life(app: &Application, executor: &Executor) -> Option<Millis> {
+pub fn executor_life(app: &Application, executor: &Executor) -> Option<Millis> {
     Millis::between(executor.added_at?, executor.removed_at.or_else(|| end(app))?)
 }
 
 /// The time for which an executor could work. If dynamic allocation released it, only until its last task: dynamic
 /// allocation releases executors after they were idle.
-pub(crate) fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
+pub fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
     let dynamic = app.allocates_dynamically();
     let is_released = dynamic && executor.removed_at.is_some() && !executor.was_lost();
     let until_last_task = executor.added_at.zip(executor.last_task_at.filter(|_| is_released));
@@ -48,18 +48,18 @@ pub(crate) fn working_life(app: &Application, executor: &Executor) -> Option<Mil
 }
 
 /// The lifetime of a worker. In local mode, the run time of the application if the driver's own lifetime is unknown.
-pub(crate) fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
+pub fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
     let whole = || run_time(app).filter(|_| is_local(app, spark));
     executor_life(app, worker).or_else(whole)
 }
 
 /// The sum of the lifetimes of all workers; `None` if none is known.
-pub(crate) fn lives(app: &Application, spark: &Spark) -> Option<Millis> {
+pub fn lives(app: &Application, spark: &Spark) -> Option<Millis> {
     spark.workers().filter_map(|worker| life(app, spark, worker)).reduce(|a, b| a + b)
 }
 
 /// The lifetime in words, to follow a measurement.
-pub(crate) fn held(lives: Option<Millis>) -> String {
+pub fn held(lives: Option<Millis>) -> String {
     lives.map(|lives| format!(", over a total executor lifetime of {lives}")).unwrap_or_default()
 }
 

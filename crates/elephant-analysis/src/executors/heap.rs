@@ -8,22 +8,22 @@ use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 
 /// The part of a heap that Spark reserves for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
-pub(crate) const RESERVED: Bytes = Bytes::from_mib(300);
+pub const RESERVED: Bytes = Bytes::from_mib(300);
 /// Reason given if rules on memory cannot be evaluated.
-pub(crate) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
+pub const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
      spark.eventLog.logStageExecutorMetrics=true";
 /// The default memory overhead: this share of the heap, and at least the minimum.
 const OVERHEAD_FACTOR: f64 = 0.1;
 const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 
 /// Why a rule that sums a counter cannot be evaluated: the counter is unreadable in some task.
-pub(crate) fn unreadable(app: &Application, counters: &[Counter]) -> String {
+pub fn unreadable(app: &Application, counters: &[Counter]) -> String {
     let wanted = CounterMask::of(counters);
     app.unreadable_counters(|_| wanted).unwrap_or_default()
 }
 
 /// Why the memory that executors needed is unknown.
-pub(crate) fn no_peaks(app: &Application) -> String {
+pub fn no_peaks(app: &Application) -> String {
     let measured = |spark: &Spark| spark.workers().any(|worker| worker.peaks.heap().is_some());
     if app.spark.as_deref().is_some_and(measured) {
         "for one executor size, no executor reports its peak memory".to_owned()
@@ -33,23 +33,23 @@ pub(crate) fn no_peaks(app: &Application) -> String {
 }
 
 /// Whether the driver runs the tasks itself.
-pub(crate) fn is_local(app: &Application, spark: &Spark) -> bool {
+pub fn is_local(app: &Application, spark: &Spark) -> bool {
     ClusterManager::of_application(app) == Some(ClusterManager::Local)
         || (spark.executors.is_empty() && spark.driver.totals.tasks > 0)
 }
 
 /// The setting for the heap in which tasks run.
-pub(crate) fn heap_key(app: &Application, spark: &Spark) -> ConfKey {
+pub fn heap_key(app: &Application, spark: &Spark) -> ConfKey {
     if is_local(app, spark) { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory }
 }
 
 /// The heap that is set, or Spark's default.
-pub(crate) fn heap(app: &Application, key: ConfKey) -> Bytes {
+pub fn heap(app: &Application, key: ConfKey) -> Bytes {
     app.conf.spark_memory(key).filter(|heap| heap.get() > 0).unwrap_or(HEAP)
 }
 
 /// The heap of one worker, from its resource profile or from the application.
-pub(crate) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
+pub fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
     let key = heap_key(app, spark);
     let profile = worker.resource_profile.and_then(|id| spark.resource_profile(id));
     let own = profile.and_then(|profile| profile.memory).filter(|memory| memory.get() > 0);
@@ -57,20 +57,20 @@ pub(crate) fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> By
 }
 
 /// The number of concurrent tasks of a worker; 1 if its cores are unknown.
-pub(crate) fn slots(app: &Application, worker: &Executor) -> u64 {
+pub fn slots(app: &Application, worker: &Executor) -> u64 {
     let number = |key| app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     let cores = worker.cores.map(u64::from).or_else(|| number(ConfKey::ExecutorCores)).unwrap_or(1);
     (cores / number(ConfKey::TaskCpus).unwrap_or(1)).max(1)
 }
 
 /// The heap of an executor, or Spark's default.
-pub(crate) fn executor_heap(app: &Application) -> Bytes {
+pub fn executor_heap(app: &Application) -> Bytes {
     app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP)
 }
 
 /// The total requested memory of an executor: heap, overhead, off-heap memory, Python workers. Before Spark 3.0, off-heap
 /// memory is a part of the overhead.
-pub(crate) fn executor_container(app: &Application) -> Bytes {
+pub fn executor_container(app: &Application) -> Bytes {
     let heap = executor_heap(app);
     let apart = app.version().is_none_or(|version| version >= (3, 0));
     let off_heap = (apart && app.conf.flag(ConfKey::OffHeapEnabled) == Some(true))
@@ -82,19 +82,19 @@ pub(crate) fn executor_container(app: &Application) -> Bytes {
 
 /// The memory overhead of an executor: the setting, or Spark's default of 10 % of the heap, at least 384
 /// MiB.
-pub(crate) fn overhead(app: &Application) -> Bytes {
+pub fn overhead(app: &Application) -> Bytes {
     overhead_for(app, executor_heap(app))
 }
 
 /// The same for another heap.
-pub(crate) fn overhead_for(app: &Application, heap: Bytes) -> Bytes {
+pub fn overhead_for(app: &Application, heap: Bytes) -> Bytes {
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
     let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
     set.unwrap_or_else(|| overhead_by(factor.unwrap_or(OVERHEAD_FACTOR), heap))
 }
 
 /// The default overhead for a heap.
-pub(crate) fn default_overhead(heap: Bytes) -> Bytes {
+pub fn default_overhead(heap: Bytes) -> Bytes {
     overhead_by(OVERHEAD_FACTOR, heap)
 }
 

@@ -1,20 +1,18 @@
 //! The requested memory of executors and drivers.
 
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::spark::LEAST_OVERHEAD;
+use elephant_model::engine_facts::spark::OVERHEAD_FACTOR;
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 
-/// The part of a heap that Spark reserves for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
-pub const RESERVED: Bytes = Bytes::from_mib(300);
 /// Reason given if rules on memory cannot be evaluated.
 pub const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
      spark.eventLog.logStageExecutorMetrics=true";
-/// The default memory overhead: this share of the heap, and at least the minimum.
-const OVERHEAD_FACTOR: f64 = 0.1;
-const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 
 /// Why a rule that sums a counter cannot be evaluated: the counter is unreadable in some task.
 pub fn unreadable(app: &Application, counters: &[Counter]) -> String {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::heap::RESERVED;
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_model::model::{Application, Engine};
 
@@ -16,7 +16,7 @@ const STEP: u64 = 256;
 
 /// The smallest heap for a process with this peak heap use.
 pub fn heap_for(peak: Bytes) -> Bytes {
-    let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
+    let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED_MEMORY;
     needed.max(SMALLEST_HEAP)
 }
 

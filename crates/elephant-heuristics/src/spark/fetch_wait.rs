@@ -36,9 +36,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", FetchWait, |layers| load(layers, Waiting))
-        .measured_by("wait_ratio", Worse::Higher)
-        .telling(TroubleKind::Shuffle);
+    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", tells Shuffle, FetchWait, |layers| load(layers, Waiting))
+        .measured_by("wait_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str = "tasks of {stage} waited {waiting_task_time_ms} for shuffle data, {wait_ratio:%} of their run time \

@@ -1,22 +1,15 @@
 //! Severity of a finding, and its score.
-//!
-//! ```
-//! use elephant_rs::severity::Severity;
-//!
-//! assert!(Severity::Severe > Severity::Low);
-//! // As in Dr. Elephant: the severity's number times the tasks that it concerns, 0 below moderate.
-//! assert_eq!(Severity::Moderate.score(100), 200);
-//! assert_eq!(Severity::Low.score(100), 0);
-//! ```
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::state;
+use crate::state::State;
 
 /// Five levels, ordered from harmless to worst (Dr. Elephant's `Severity`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, State,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// No problem.
@@ -31,16 +24,6 @@ pub enum Severity {
     /// Change it now.
     Critical,
 }
-
-state!(
-    enum Severity {
-        None,
-        Low,
-        Moderate,
-        Severe,
-        Critical,
-    }
-);
 
 impl Severity {
     /// All levels, from harmless to worst.

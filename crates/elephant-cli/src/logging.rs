@@ -1,5 +1,6 @@
 //! Logging, which `ELEPHANT_LOG` or `RUST_LOG` turns on.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::env;
 use std::io::{self, Write};
@@ -86,8 +87,17 @@ impl Filter {
     }
 
     fn lets_pass(&self, metadata: &Metadata<'_>) -> bool {
-        let level = self.0.iter().find(|(module, _)| metadata.target().starts_with(module.as_str()));
+        let target = name_for_users(metadata.target());
+        let level = self.0.iter().find(|(module, _)| target.starts_with(module.as_str()));
         level.is_some_and(|(_, level)| metadata.level() <= *level)
+    }
+}
+
+/// Users know one program, not its crates: `elephant_input::window` is `elephant_rs::input::window` to them.
+fn name_for_users(target: &str) -> Cow<'_, str> {
+    match target.strip_prefix("elephant_") {
+        Some(rest) if !target.starts_with("elephant_rs") => format!("elephant_rs::{rest}").into(),
+        _ => target.into(),
     }
 }
 
@@ -141,6 +151,7 @@ mod tests {
         assert!(!passes(filter, "elephant_rs::input::tar", Warn));
         assert!(passes(filter, "elephant_rs::engine", Warn) && !passes(filter, "elephant_rs::engine", Info));
         assert!(passes("elephant_rs::engine", "elephant_rs::engine", Trace));
+        assert!(passes(filter, "elephant_input::zip", Debug) && !passes(filter, "elephant_input::tar", Warn));
         assert!(!passes("loud", "elephant_rs", Warn) && !passes("", "elephant_rs", Warn));
         assert_eq!(Filter::parse(filter).most(), LevelFilter::Debug);
         assert_eq!(Filter::parse("").most(), LevelFilter::Off);

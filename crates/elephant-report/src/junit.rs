@@ -190,7 +190,7 @@ fn properties(app: &ApplicationReport, xml: &mut Xml<'_>) -> io::Result<()> {
         ("engine", Some(app.engine.name())),
         ("user", app.user.as_deref()),
         ("queue", app.queue.as_deref()),
-        ("job_type", app.job_type),
+        ("job_type", app.job_type.as_deref()),
         ("status", Some(app.status.name())),
         ("runtime_ms", run_time.as_deref()),
         ("severity", Some(app.severity.name())),
@@ -215,7 +215,7 @@ impl<'a> Case<'a> {
         let listed = app.findings.iter().filter(|finding| finding.rule == rule);
         let (mut findings, mut accepted) = (Vec::new(), Vec::new());
         for finding in listed.filter(|finding| finding.severity > Severity::None) {
-            if is_echo(app, finding) {
+            if is_consequence(app, finding) {
                 accepted.push((finding, "a consequence of what another rule finds"));
                 continue;
             }
@@ -328,7 +328,7 @@ impl<'a> Costs<'a> {
 }
 
 /// Whether another finding leads to the cause.
-fn is_echo(app: &ApplicationReport, finding: &Finding) -> bool {
+fn is_consequence(app: &ApplicationReport, finding: &Finding) -> bool {
     app.troubles.iter().find_map(|trouble| trouble.tells(finding)) == Some(true)
 }
 
@@ -352,7 +352,7 @@ fn input(unreadable: &[&SourceProblem], xml: &mut Xml<'_>) -> io::Result<()> {
                 let message = text(&entry.problem.message);
                 let error = xml.create_element("error");
                 error
-                    .with_attributes([("message", message.as_str()), ("type", entry.problem.code)])
+                    .with_attributes([("message", message.as_str()), ("type", entry.problem.code.as_ref())])
                     .write_text_content(BytesText::new(&message))
                     .map(drop)
             })

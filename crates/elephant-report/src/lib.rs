@@ -1,16 +1,4 @@
 //! Renderers, which turn a [`Report`] into bytes. They format values and compute nothing.
-//!
-//! ```
-//! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::report::{Format, TextOptions, write};
-//! use elephant_rs::rules::{BUILT_IN, RuleSet};
-//!
-//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default());
-//! let mut page = Vec::new();
-//! write(&report, Format::Markdown, TextOptions::default(), &mut page)?;
-//! assert!(String::from_utf8(page)?.contains("job_201311192236_0042"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 pub mod ascii;
 mod cells;

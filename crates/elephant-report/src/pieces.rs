@@ -19,6 +19,7 @@ pub struct PieceFormat<'a> {
 }
 
 impl<'a> PieceFormat<'a> {
+    /// Applications in this format, of a report with these rules.
     #[must_use]
     pub fn new(format: Format, text: TextOptions, rules: &'a [RuleInfo]) -> Self {
         Self { format, text: text.usable(), rules, numbers: sarif::Rules::of(rules) }
@@ -91,7 +92,7 @@ mod tests {
             Format::Junit,
             Format::Openmetrics,
         ];
-        for paths in [vec!["testdata".into()], vec![folder.path().to_owned()]] {
+        for paths in [vec![elephant_testing::root().join("testdata")], vec![folder.path().to_owned()]] {
             let whole = analyze(&paths, &rules, options.clone());
             for format in formats {
                 let text = TextOptions::default();

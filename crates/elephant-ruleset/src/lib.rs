@@ -1,21 +1,6 @@
 //! Rule files: parameters in layers (built-in, then presets and files, the most specific last), and other
 //! settings about rules: the applications they apply to, a maximum severity, and suppressed findings.
 //!
-//! ```
-//! use elephant_rs::rules::{BUILT_IN, RuleFile, RuleSet};
-//!
-//! let text = "rule: mapper-skew\nenabled: false\n";
-//! let file = RuleFile { name: "ours.yaml".to_owned(), text: text.to_owned() };
-//! let rules = RuleSet::with_files(BUILT_IN, &[file])?;
-//! assert!(rules.infos().iter().all(|rule| rule.id != "mapper-skew"));
-//!
-//! // Errors name the file, the line and the column.
-//! let file = RuleFile { name: "ours.yaml".to_owned(), text: "rule: mapper-skw\n".to_owned() };
-//! let (_, problems) = RuleSet::read(BUILT_IN, &[file]);
-//! assert!(problems[0].to_string().contains("ours.yaml"));
-//! # Ok::<(), elephant_rs::rules::RuleError>(())
-//! ```
-//!
 //! Rules written in Rust implement [`Check`] and join a set with [`RuleSet::with_rules`]; `examples/rust-rule.rs` shows one.
 
 mod active;
@@ -45,8 +30,7 @@ pub use active::ActiveRule;
 pub use active::RuleCheck;
 pub use active::{Evaluation, RuleInfo};
 pub use added::AddedRule;
-pub use document::Document;
-pub use document::Target;
+pub use document::{Document, Selection, Target};
 pub use file::{find_all_files, find_files};
 pub use import::{Imported, Note, XmlError, import};
 pub use scope::Aspect;

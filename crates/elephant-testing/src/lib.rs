@@ -32,6 +32,11 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
+/// Makes the root of the repository the working directory, so that paths in reports are short and the same everywhere.
+pub fn go_to_root() {
+    std::env::set_current_dir(root()).unwrap();
+}
+
 /// A file or folder of the test material outside the repository: below `ELEPHANT_SHARED` or, if that is not set, next
 /// to the repository. Without it the test is skipped, except under `CI=true`.
 #[track_caller]

@@ -1,8 +1,8 @@
 //! Counts skipped tests for one closing line of `cargo test`.
 //!
 //! A test cannot know whether it is the last one, and each test program is a separate process. So every skipped test
-//! adds a line to `skipped-tests.tsv` in the build folder (`target/debug`). `tests/skipped.rs`, the last program that
-//! cargo runs, counts the lines of this run and removes the file. A run is identified by its `cargo test` process,
+//! adds a line to `skipped-tests.tsv` in the build folder (`target/debug`). `tests/skipped.rs`, one of the last
+//! programs that cargo runs, counts the lines of this run and removes the file. A run is identified by its `cargo test` process,
 //! the parent of all its test programs, so lines of an earlier failed run are not counted.
 //!
 //! Cargo stops at the first program with a failed test; then nothing is counted.

@@ -82,6 +82,8 @@ fn dependencies() -> (BTreeSet<String>, BTreeSet<String>) {
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     let name = |of: &Value| of["name"].as_str().unwrap().to_owned();
+    // As the manifests call it: `serde_yaml` is another package by now.
+    let named = |of: &Value| of["rename"].as_str().map_or_else(|| name(of), str::to_owned);
     let own: BTreeSet<String> = packages.iter().map(name).collect();
     let (mut built, mut tests) = (BTreeSet::new(), BTreeSet::new());
     for package in packages {
@@ -89,7 +91,7 @@ fn dependencies() -> (BTreeSet<String>, BTreeSet<String>) {
         let is_published = package["publish"].is_null();
         for dependency in package["dependencies"].as_array().unwrap() {
             let is_built = is_published && dependency["kind"].is_null();
-            if is_built { &mut built } else { &mut tests }.insert(name(dependency));
+            if is_built { &mut built } else { &mut tests }.insert(named(dependency));
         }
     }
     (&built - &own, &(&tests - &built) - &own)
@@ -121,7 +123,19 @@ fn every_dependency_has_a_reason_in_the_docs() {
 #[test]
 fn default_build_has_at_most_100_crates() {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    cargo.args([
+        "tree",
+        "--package",
+        "elephant-rs",
+        "--locked",
+        "--offline",
+        "--edges",
+        "normal",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+    ]);
     let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();

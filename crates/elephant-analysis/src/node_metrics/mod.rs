@@ -16,14 +16,6 @@
 //! A value is the mean of the interval that ends at its time; all of these tools use this convention. If
 //! there are several values for the same node and time, the highest counts, because a task waits for the
 //! node's busiest disk.
-//!
-//! ```
-//! use elephant_rs::node_metrics::{Options, read};
-//!
-//! let loaded = read(&["testdata/node-metrics/metrics.csv".into()], Options::default())?;
-//! assert!(loaded.problems.is_empty());
-//! # Ok::<(), elephant_rs::node_metrics::NodeMetricsError>(())
-//! ```
 
 mod alibaba;
 mod clock;
@@ -43,7 +35,7 @@ mod tsar;
 
 use std::path::{Path, PathBuf};
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Timestamp};
 use elephant_input::whole;
 use elephant_parse::{Problem, Problems};
@@ -57,7 +49,7 @@ use recorder::Recorder;
 use series::Series;
 
 /// A metric of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum NodeMetric {
     /// CPU time that was not idle, not spent waiting for disks and not taken by other virtual machines, in
@@ -71,15 +63,6 @@ pub enum NodeMetric {
     /// Retransmitted TCP segments, in percent of those sent (`retran` of `tsar`'s TCP module).
     NetRetrans,
 }
-
-state!(
-    enum NodeMetric {
-        CpuUtil,
-        DiskUtil,
-        DfsLatency,
-        NetRetrans,
-    }
-);
 
 impl NodeMetric {
     /// Every metric.
@@ -223,11 +206,13 @@ impl NodeMetrics {
 
     /// How the host matches a node of the metrics.
     #[must_use]
+    #[doc(hidden)]
     pub fn find(&self, host: &str) -> HostMatch {
         self.hosts.find(host).0
     }
 
     /// The nodes, by name.
+    #[doc(hidden)]
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         self.hosts.names()
     }

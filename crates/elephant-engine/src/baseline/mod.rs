@@ -12,22 +12,6 @@
 //! other reasons. For the same reason, such a run alone never shows that a finding is better or gone. If an
 //! incomplete run makes a finding worse, that counts, but it is never accepted in place of what a complete
 //! run has shown.
-//!
-//! ```
-//! use elephant_rs::baseline::{Baseline, Tolerance, compare, update};
-//! use elephant_rs::engine::{Options, analyze};
-//! use elephant_rs::rules::{BUILT_IN, RuleSet};
-//! use elephant_rs::severity::Severity;
-//!
-//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default());
-//! let nothing = Baseline::default();
-//! let first = compare(&report, &nothing, &Tolerance::default());
-//! assert!(first.is_worse(Some(Severity::Low), true));
-//!
-//! let accepted = update(&nothing, &report, &first, false);
-//! assert!(!compare(&report, &accepted, &Tolerance::default()).is_worse(Some(Severity::Low), true));
-//! # Ok::<(), elephant_rs::rules::RuleError>(())
-//! ```
 
 mod compare;
 mod file;

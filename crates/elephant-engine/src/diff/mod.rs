@@ -5,19 +5,6 @@
 //! ([`JobKey`](crate::results::JobKey)), by user where both sides have the same ones, and then by start
 //! time. A single run on each side is always a pair, whatever the names. Phases are paired by name, because
 //! a stage's id differs from run to run.
-//!
-//! ```
-//! use elephant_rs::diff::{Options, Side, diff};
-//! use elephant_rs::engine::{self, analyze};
-//! use elephant_rs::rules::{BUILT_IN, RuleSet};
-//!
-//! let rules = RuleSet::new(BUILT_IN)?;
-//! let run = |file: &str| Side::of(&analyze(&[file.into()], &rules, engine::Options::default()));
-//! let fixtures = "testdata/heuristics/mapper-skew";
-//! let pairs = diff(&run(fixtures), &run(fixtures), Options::default()).pairs;
-//! assert!(pairs.iter().all(|pair| pair.a.id == pair.b.id));
-//! # Ok::<(), elephant_rs::rules::RuleError>(())
-//! ```
 
 mod analysed;
 mod configuration;
@@ -103,6 +90,7 @@ pub struct Label {
 /// Run times that differ by less than this share are the same: the same run takes a little more or less each time.
 const SAME_RUN_TIME: f64 = 0.05;
 
+#[doc(hidden)]
 impl Diff {
     /// The pairs that changed, the one whose run time changed most first, or in the order that was asked for.
     pub(crate) fn largest(&self) -> Vec<&Pair> {
@@ -119,6 +107,7 @@ impl Diff {
     }
 }
 
+#[doc(hidden)]
 impl Pair {
     /// The run times.
     #[must_use]

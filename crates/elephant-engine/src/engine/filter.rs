@@ -14,12 +14,12 @@ use elephant_ruleset::Pattern;
 /// condition. A value that the history does not contain meets no condition about it.
 ///
 /// ```
-/// use elephant_rs::engine::{Filter, Options, analyze};
-/// use elephant_rs::rules::{BUILT_IN, RuleSet};
+/// use elephant_engine::engine::{Filter, Options, analyze};
+/// use elephant_ruleset::RuleSet;
 ///
 /// let filter = Filter { users: vec!["etl-*".parse()?], ..Filter::default() };
 /// let options = Options { filter, ..Options::default() };
-/// let report = analyze(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, options);
+/// let report = analyze(&["../../testdata/hadoop1".into()], &RuleSet::new(elephant_heuristics::BUILT_IN)?, options);
 /// assert_eq!((report.summary.applications, report.summary.left_out), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -44,11 +44,17 @@ pub struct Filter {
 /// The values that a filter tests. `None` means unknown.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity<'a> {
+    /// The name of the engine.
     pub engine: &'a str,
+    /// The id of the application.
     pub id: &'a str,
+    /// Who ran it.
     pub user: Option<&'a str>,
+    /// The queue that it ran in.
     pub queue: Option<&'a str>,
+    /// Its name, as logged.
     pub name: Option<&'a str>,
+    /// When it was submitted.
     pub start: Option<Timestamp>,
 }
 
@@ -65,6 +71,7 @@ impl<'a> Identity<'a> {
     }
 }
 
+#[doc(hidden)]
 impl Filter {
     /// Whether it selects every application.
     #[must_use]

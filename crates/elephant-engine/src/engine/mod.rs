@@ -4,14 +4,6 @@
 //! [`analyze`] evaluates rules and returns a [`Report`]. [`visit()`] passes each application to a function instead, for
 //! figures that you compute yourself:
 //!
-//! ```
-//! use elephant_rs::engine::visit;
-//!
-//! let visited = visit(&["testdata/hadoop1".into()], |app, _files| app.task_count());
-//! assert_eq!(visited.applications[0].id, "job_201311192236_0042");
-//! assert!(visited.applications[0].value > 0);
-//! ```
-//!
 //! Histories that cannot be read, or not to their end, are [`problems`](Visited::problems), never a panic.
 
 mod collected;
@@ -53,8 +45,7 @@ pub use crate::results::Sort;
 pub use collected::Keeper;
 pub use filter::Filter;
 pub use filter::Identity;
-pub(crate) use part_file::PartError;
-pub use part_file::PartKind;
+pub use part_file::{PartError, PartKind};
 pub use parts::Part;
 pub use parts::{analyze_part, analyze_parts};
 pub use pieces::Pieces;
@@ -64,8 +55,9 @@ pub(crate) use traces::{Before, visit_traces};
 pub use visit::DUPLICATE;
 pub(crate) use visit::Gathered;
 pub use visit::SUPERSEDED;
+pub(crate) use visit::gather_beside_traces;
 pub use visit::{Visit, Visited, visit, visit_with};
-pub use visit::{discover, gather_beside_traces, visit_beside_traces, visit_for_rules};
+pub use visit::{discover, visit_beside_traces, visit_for_rules};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone)]

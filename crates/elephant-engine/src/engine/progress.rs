@@ -7,14 +7,14 @@ use elephant_input::inventory::Source;
 /// Counters that grow while histories are read. Any thread may read them.
 ///
 /// ```
-/// use elephant_rs::engine::{Options, Progress, analyze_with};
-/// use elephant_rs::rules::{BUILT_IN, RuleSet};
+/// use elephant_engine::engine::{Options, Progress, analyze_with};
+/// use elephant_ruleset::RuleSet;
 ///
 /// let progress = Progress::default();
-/// analyze_with(&["testdata/hadoop1".into()], &RuleSet::new(BUILT_IN)?, Options::default(), &progress);
+/// analyze_with(&["../../testdata/hadoop1".into()], &RuleSet::new(elephant_heuristics::BUILT_IN)?, Options::default(), &progress);
 /// let so_far = progress.so_far();
 /// assert_eq!((so_far.histories_read, so_far.histories_found), (1, Some(1)));
-/// # Ok::<(), elephant_rs::rules::RuleError>(())
+/// # Ok::<(), elephant_ruleset::RuleError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Progress {

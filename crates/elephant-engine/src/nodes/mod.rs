@@ -4,14 +4,6 @@
 //! Cloud Datacenters" (IEEE SCC 2016): `collect` turns the duration of each successful attempt into a
 //! z-score within its group, `fit` fits distributions to the z-scores of a node, `indicators` summarise
 //! them, and `levels` sorts nodes into performance levels by comparing intervals.
-//!
-//! ```
-//! use elephant_rs::nodes::{Settings, report};
-//!
-//! let settings = Settings { min_node_tasks: 10, ..Settings::default() };
-//! let nodes = report(&["testdata".into()], settings).ranking.nodes;
-//! assert!(!nodes.is_empty());
-//! ```
 mod by_application;
 pub mod cluster;
 pub mod collect;
@@ -78,6 +70,7 @@ pub struct NodesReport {
     pub only_traces: bool,
 }
 
+#[doc(hidden)]
 impl NodesReport {
     /// Expected number of ranked nodes with an interval entirely above 0 by chance, if no node is slow.
     #[must_use]

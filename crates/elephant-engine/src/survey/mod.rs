@@ -9,14 +9,6 @@
 //!   Datacenters", 2016,
 //! - S2: P. Garraghan, X. Ouyang, R. Yang et al., "Straggler Root-Cause and Impact Analysis for Massive-scale
 //!   Virtualized Cloud Datacenters", 2019.
-//!
-//! ```
-//! use elephant_rs::survey::{Settings, report};
-//!
-//! let survey = report(&["testdata/heuristics/straggler-impact".into()], &Settings::default(), None);
-//! let groups = survey.applications.iter().flat_map(|app| &app.groups);
-//! assert!(groups.map(|group| group.stragglers.len()).sum::<usize>() > 0);
-//! ```
 
 mod application;
 mod days;
@@ -183,6 +175,7 @@ pub struct EngineDetectors {
     pub run_times: Option<RunTimes>,
 }
 
+#[doc(hidden)]
 impl EngineDetectors {
     /// The largest number of stragglers that a detector was rated on.
     #[must_use]
@@ -264,6 +257,7 @@ pub fn report_of(
     }
 }
 
+#[doc(hidden)]
 impl StragglerReport {
     /// Orders the applications.
     pub fn sort(&mut self, by: Sort) {

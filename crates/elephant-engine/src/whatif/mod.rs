@@ -2,21 +2,6 @@
 //!
 //! Each application is replayed: its recorded tasks are scheduled again under the change. The replay without a change
 //! shows the error of the model.
-//!
-//! ```
-//! use elephant_rs::rules::{BUILT_IN, RuleSet};
-//! use elephant_rs::whatif::{Change, Settings, Trouble, report};
-//!
-//! let without_skew = Change { without: vec![Trouble::Skew], ..Change::default() };
-//! let settings = Settings { changes: vec![without_skew], ..Settings::default() };
-//! let report = report(&["testdata/spark/3.5.9".into()], &RuleSet::new(BUILT_IN)?, &settings);
-//! let replays = report.applications.iter().filter_map(|app| app.replays.as_ref().ok());
-//! assert!(replays.clone().count() > 0);
-//! for replayed in replays {
-//!     assert!(replayed.residual_percent.abs() < 10.0);
-//! }
-//! # Ok::<(), elephant_rs::rules::RuleError>(())
-//! ```
 
 mod application;
 mod jobs;
@@ -59,6 +44,7 @@ pub struct WhatIfReport {
     pub named_input_failed: bool,
 }
 
+#[doc(hidden)]
 impl WhatIfReport {
     /// Orders the applications.
     pub fn sort(&mut self, by: Sort) {

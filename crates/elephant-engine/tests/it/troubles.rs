@@ -16,13 +16,14 @@ use elephant_verdict::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_t
 fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync) -> Option<Vec<T>> {
     let (corpus, runs) = (shared("corpus")?, shared("runs")?);
     let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
-    let Visited { applications, .. } = visit(&[corpus, runs, "testdata".into()], |app, _| {
-        let evaluation = rules.evaluate(app);
-        let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
-        let mut findings = evaluation.findings;
-        let diagnosed = troubles_of(app, &rules, &metrics, &mut findings);
-        look(app, &findings, &diagnosed)
-    });
+    let Visited { applications, .. } =
+        visit(&[corpus, runs, elephant_testing::root().join("testdata")], |app, _| {
+            let evaluation = rules.evaluate(app);
+            let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
+            let mut findings = evaluation.findings;
+            let diagnosed = troubles_of(app, &rules, &metrics, &mut findings);
+            look(app, &findings, &diagnosed)
+        });
     Some(applications.into_iter().map(|visited| visited.value).collect())
 }
 
@@ -135,7 +136,11 @@ fn each_finding_tells_of_one_trouble() {
         }
         for trouble in &diagnosed.troubles {
             assert!(!trouble.findings.is_empty() && !trouble.subjects.is_empty(), "{}: {trouble:?}", app.id);
-            assert!(trouble.findings.iter().any(|telling| !telling.is_echo), "{}: {trouble:?}", app.id);
+            assert!(
+                trouble.findings.iter().any(|telling| !telling.is_consequence),
+                "{}: {trouble:?}",
+                app.id
+            );
         }
         let mut ids: Vec<&str> = diagnosed.troubles.iter().map(|trouble| trouble.id.as_str()).collect();
         ids.sort_unstable();

@@ -69,6 +69,7 @@ const BUCKET: &str = "mem://bucket/";
 
 /// All files below a folder.
 fn stored(folder: &str) -> Memory {
+    elephant_testing::go_to_root();
     let files = elephant_testing::files_below(Path::new(folder));
     let object = |path: PathBuf| (Path::new(BUCKET).join(&path), std::fs::read(&path).unwrap());
     Memory { objects: files.into_iter().map(object).collect(), ..Memory::default() }

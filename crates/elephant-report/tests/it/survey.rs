@@ -27,7 +27,7 @@ fn rendered(report: &StragglerReport) -> Vec<u8> {
 fn output_is_the_same_for_any_number_of_threads() {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| rendered(&survey_of(&["testdata".into()])))
+        pool.install(|| rendered(&survey_of(&[elephant_testing::root().join("testdata")])))
     };
     let one = with(1);
     assert!(one == with(2) && one == with(8));
@@ -57,7 +57,7 @@ fn all_recordings_give_possible_numbers() {
 
 #[test]
 fn settings_that_would_have_copied_tasks_come_with_run_times() {
-    let engines = survey_of(&["testdata".into()]).total.engines;
+    let engines = survey_of(&[elephant_testing::root().join("testdata")]).total.engines;
     let times: Vec<_> = engines.iter().filter_map(|engine| engine.run_times).collect();
     assert!(times.iter().any(|times| times.applications + times.unknown > 0), "{times:?}");
     for times in times {

@@ -1,8 +1,8 @@
 //! What would remove a trouble, as far as savings are computed from it.
 
-use std::borrow::Cow;
-
+use super::method::Source;
 use super::spark::Resources;
+use super::why_unknown::WhyUnknown;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Subject;
 
@@ -12,7 +12,10 @@ pub enum Cause {
     /// Attempts that failed, and what was done again after them.
     Failures,
     /// Garbage collection beyond this share of the time of tasks.
-    Collections { limit: f64 },
+    Collections {
+        /// The share that remains.
+        limit: f64,
+    },
     /// Data that did not fit into memory, written to the disk and read again.
     Spill,
     /// Waiting for shuffle data (Spark).
@@ -23,35 +26,44 @@ pub enum Cause {
     Skew,
     /// As `Skew`; and tasks that were slower for another reason, if they hold up the same parts as long.
     Uneven,
-    /// Too few or too many tasks: `count` tasks do the same work.
-    Tasks { count: u32 },
-    /// Too small or too large parts of the input: each map task reads `size`.
-    Splits { size: Bytes },
-    /// Reduce tasks that wait for map tasks: they start when this share of the map tasks has ended.
-    SlowStart { share: f64 },
-    /// Speculative copies that lost; `lost` is the share of what is held that they took.
-    Copies { lost: f64 },
+    /// Too few or too many tasks.
+    Tasks {
+        /// How many tasks do the same work.
+        count: u32,
+    },
+    /// Too small or too large parts of the input.
+    Splits {
+        /// What each map task reads.
+        size: Bytes,
+    },
+    /// Reduce tasks that wait for map tasks.
+    SlowStart {
+        /// The share of the map tasks that has ended when they start.
+        share: f64,
+    },
+    /// Speculative copies that lost.
+    Copies {
+        /// The share of what is held that they took.
+        lost: f64,
+    },
 }
 
 impl Cause {
     /// How the saving is computed.
-    pub(super) const fn method(self) -> &'static str {
+    pub(super) const fn source(self) -> Source {
         match self {
             Self::Failures
             | Self::Stragglers
             | Self::Skew
             | Self::Tasks { .. }
             | Self::Splits { .. }
-            | Self::SlowStart { .. } => "replay",
-            Self::Uneven => WITHOUT_STRAGGLERS,
-            Self::Collections { .. } | Self::Spill | Self::FetchWait => "replay, unvalidated",
-            Self::Copies { .. } => "measured time of losing copies; run time by replay",
+            | Self::SlowStart { .. } => Source::Replay,
+            Self::Uneven => Source::ReplayWithoutStragglers,
+            Self::Collections { .. } | Self::Spill | Self::FetchWait => Source::UnvalidatedReplay,
+            Self::Copies { .. } => Source::LosingCopies,
         }
     }
 }
-
-/// The method of a saving that also needs the removal of stragglers.
-pub(super) const WITHOUT_STRAGGLERS: &str = "replay without skew and without stragglers";
 
 /// By how much the memory held changes. Troubles that change the same containers propose the same size, which counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -90,17 +102,30 @@ pub enum Removal {
     /// that this removes.
     Resized(Resources, Option<(Cause, Vec<Subject>)>),
     /// The job runs without a cause in containers of another size (MapReduce).
-    Containers { memory: MemoryChange, cause: Cause, subjects: Vec<Subject> },
+    Containers {
+        /// By how much the memory held changes.
+        memory: MemoryChange,
+        /// What does not happen in these containers.
+        cause: Cause,
+        /// Where it does not happen, as in [`Removal::Replay`].
+        subjects: Vec<Subject>,
+    },
     /// Containers of another size. It takes no time and saves none.
     Memory(MemoryChange),
-    /// Executors are not held while they are idle: `share` is the idle share of held resources. It saves no time.
-    Idle { share: f64 },
-    /// Resources come at once: at most this time is saved. Nothing is held while an application waits.
-    Waiting { time: Millis },
+    /// Executors are not held while they are idle. It saves no time.
+    Idle {
+        /// The idle share of held resources.
+        share: f64,
+    },
+    /// Resources come at once. Nothing is held while an application waits.
+    Waiting {
+        /// The most time that this can save.
+        time: Millis,
+    },
     /// Executors of another number or size: the memory that they take is known, but not what they save.
-    Costs(Resources, Cow<'static, str>),
+    Costs(Resources, WhyUnknown),
     /// What would remove it, or what that would save, is unknown.
-    Unknown(Cow<'static, str>),
+    Unknown(WhyUnknown),
 }
 
 impl Removal {
@@ -115,16 +140,16 @@ impl Removal {
     }
 
     /// How the saving is computed.
-    pub(super) const fn method(&self) -> &'static str {
+    pub(super) const fn source(&self) -> Source {
         match self {
             Self::Replay(cause, _) | Self::Resized(_, Some((cause, _))) | Self::Containers { cause, .. } => {
-                cause.method()
+                cause.source()
             }
-            Self::Resized(_, None) => "replay",
-            Self::Memory(_) => "measured memory",
-            Self::Idle { .. } => "measured idle time",
-            Self::Waiting { .. } => "measured waiting time, at most",
-            Self::Costs(..) | Self::Unknown(_) => "none",
+            Self::Resized(_, None) => Source::Replay,
+            Self::Memory(_) => Source::Memory,
+            Self::Idle { .. } => Source::IdleTime,
+            Self::Waiting { .. } => Source::WaitingTime,
+            Self::Costs(..) | Self::Unknown(_) => Source::Nothing,
         }
     }
 }

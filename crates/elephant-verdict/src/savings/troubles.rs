@@ -1,32 +1,23 @@
 //! What is saved by removing the troubles of an application, as data for reports.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::estimate::{Amounts, Range};
+use super::method::Method;
 use super::predict::Baseline;
-use super::removal::WITHOUT_STRAGGLERS;
-
-use elephant_base::state::state;
+use super::why_unknown::WhyUnknown;
+use elephant_base::state::State;
 
 /// Whether a saving is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub enum SavingStatus {
     /// It is larger than the error of the model.
     Estimated,
     /// It is not larger than the error of the model; perhaps nothing is saved.
     WithinError,
     /// It cannot be computed; says why.
-    Unknown(Cow<'static, str>),
+    Unknown(WhyUnknown),
 }
-
-state!(
-    enum SavingStatus {
-        Estimated,
-        WithinError,
-        Unknown(value),
-    }
-);
 
 impl SavingStatus {
     /// The name in reports that programs read.
@@ -41,11 +32,12 @@ impl SavingStatus {
 }
 
 /// What is saved by removing one trouble.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct TroubleSavings {
+    /// Whether the saving is known.
     pub status: SavingStatus,
     /// How it was computed.
-    pub method: Cow<'static, str>,
+    pub method: Method,
     /// Whether it is saved by smaller memory, not by holding it for less time.
     pub by_size: bool,
     /// If only this trouble is removed; `None` if unknown.
@@ -56,25 +48,17 @@ pub struct TroubleSavings {
     pub more_of_its_own: Option<Range>,
     /// Its share if all troubles of the application are removed whose saving is known.
     pub share: Option<Amounts>,
-    /// What these cost, if prices are given.
+    /// What is saved of the cost if only this trouble is removed, if prices are given.
     pub alone_cost: Option<Range>,
+    /// What its share saves of the cost, if prices are given.
     pub share_cost: Option<Range>,
 }
-
-state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, more_of_its_own, share, alone_cost,
-    share_cost });
-
-/// Ends the method of a saving that needs the removal of other troubles, too.
-pub(super) const ONLY_TOGETHER: &str = ", only together with other troubles";
 
 impl TroubleSavings {
     /// What else must be removed, in words that complete a sentence; `None` if nothing must.
     #[must_use]
-    pub fn besides(&self) -> Option<&'static str> {
-        if self.method.ends_with(ONLY_TOGETHER) {
-            return Some("but nothing without the other remedies");
-        }
-        self.method.starts_with(WITHOUT_STRAGGLERS).then_some("if its stragglers are removed, too")
+    pub const fn besides(&self) -> Option<&'static str> {
+        self.method.besides()
     }
 
     /// Its share of the time, if only an upper limit of it is known.
@@ -84,12 +68,11 @@ impl TroubleSavings {
     }
 
     /// One whose saving is unknown.
-    pub fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
+    pub fn unknown(why: impl Into<WhyUnknown>) -> Self {
         let status = SavingStatus::Unknown(why.into());
-        let method = "none".into();
         Self {
             status,
-            method,
+            method: Method::NONE,
             by_size: false,
             alone: None,
             more_gb_hours: None,
@@ -102,7 +85,7 @@ impl TroubleSavings {
 }
 
 /// What an application takes, and what is saved by removing all its troubles.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct ApplicationSavings {
     /// The sum of the shares.
     pub joint: Amounts,
@@ -117,8 +100,6 @@ pub struct ApplicationSavings {
     /// The currency of costs.
     pub currency: Option<Arc<str>>,
 }
-
-state!(struct ApplicationSavings { joint, more_gb_hours, baseline, unknown, joint_cost, currency });
 
 impl ApplicationSavings {
     /// The savings of all troubles without the times of which only an upper limit is known, and the sum of these limits.
@@ -135,7 +116,9 @@ impl ApplicationSavings {
 /// The savings of an application, and of each of its troubles in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Savings {
+    /// What is saved by removing all troubles.
     pub application: ApplicationSavings,
+    /// What is saved by removing each trouble.
     pub troubles: Vec<TroubleSavings>,
 }
 
@@ -274,6 +257,7 @@ fn add(sum: &mut Option<Sum>, range: Option<Range>) {
     }
 }
 
+#[doc(hidden)]
 impl Amounts {
     /// Whether all amounts that are known are exactly zero: the replay is the recorded run.
     #[must_use]

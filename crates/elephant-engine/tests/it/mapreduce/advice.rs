@@ -41,7 +41,7 @@ fn check(advice: &[Advice]) -> Result<(), String> {
 #[test]
 fn advice_on_bundled_histories_is_consistent() {
     let report = analyze(
-        &["testdata".into()],
+        &[elephant_testing::root().join("testdata")],
         &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(),
         Options::default(),
     );

@@ -11,7 +11,7 @@ use elephant_model::model::conf::{Conf, Property};
 use elephant_model::model::{Engine, Status};
 use elephant_parse::{Level, Position, Problem};
 use elephant_rule::finding::{
-    Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
+    Caps, Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
 };
 use elephant_ruleset::{RuleInfo, RuleSet};
 use elephant_verdict::troubles::{Recommended, Trouble};
@@ -54,6 +54,7 @@ pub const HOSTILE: [&str; 32] = [
 
 /// Both engines, suppressed findings, an incomplete application, and a damaged file.
 pub fn mixed() -> Report {
+    elephant_testing::go_to_root();
     let paths = ["testdata/broken", "testdata/hadoop1", "testdata/spark/3.5.9/skew", "no/such/folder"];
     let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let mut report = analyze(&paths.map(Into::into), &rules, Options::default());
@@ -85,7 +86,7 @@ pub fn hostile(name: &str) -> Report {
         also_about: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
-        is_excused: false,
+        caps: Caps::default(),
         severity,
         score: 8,
         subject,
@@ -111,7 +112,7 @@ pub fn hostile(name: &str) -> Report {
         name: Some(text()),
         user: Some(text()),
         queue: Some(text()),
-        job_type: Some("Spark"),
+        job_type: Some("Spark".into()),
         status: Status::Succeeded,
         complete: false,
         incomplete: Some(text()),
@@ -171,7 +172,7 @@ fn problems(name: &str) -> Vec<SourceProblem> {
     ];
     let problem = |(level, position)| SourceProblem {
         source: name.to_owned(),
-        problem: Problem { level, code: "truncated", position, message: name.to_owned(), count: 2 },
+        problem: Problem { level, code: "truncated".into(), position, message: name.to_owned(), count: 2 },
     };
     levels.map(problem).into()
 }

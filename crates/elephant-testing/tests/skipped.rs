@@ -1,5 +1,5 @@
-//! Prints at the end of `cargo test` how many tests were skipped, and why. Cargo runs test programs in name order, so
-//! this one is last.
+//! Prints at the end of `cargo test` how many tests were skipped, and why. Cargo runs the tests of
+//! crates in name order; no test of the crates after this one can be skipped.
 
 #![allow(clippy::print_stdout)]
 

@@ -101,6 +101,7 @@ pub struct Loaded {
 }
 
 /// Reads the parameters `P` and creates the check.
+#[must_use]
 pub fn load<P: Params, C: Check + 'static>(layers: &mut Layers<'_>, make: fn(P) -> C) -> Option<Loaded> {
     let (params, parameters) = layers.params::<P>()?;
     Some(Loaded { check: Box::new(make(params)), params: parameters })

@@ -12,7 +12,7 @@ mod spark;
 use elephant_analysis::root_cause;
 use elephant_base::stats::{max_concurrent, split};
 use elephant_catalogue::{
-    Catalogue, Check, Loaded, NOT_MEASURED, Remedy, Rule, Shared, Stragglers, chart_limit, load,
+    Catalogue, Check, NOT_MEASURED, Remedy, Rule, Shared, Stragglers, chart_limit, load,
 };
 use elephant_rule::wording;
 

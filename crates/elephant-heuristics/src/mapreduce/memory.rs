@@ -6,19 +6,17 @@ use super::{
     MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
 };
 use super::{tasks, to_bytes, unreadable, without_tasks};
-use crate::root_cause::Collector;
 use crate::{Check, Remedy, Rule, load};
 use elephant_analysis::metrics::requested_container;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, three_digits};
-use elephant_model::diagnosis::FailureKind;
 use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
-use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
+use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_rule::finding::{Advice, Container, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Quantity, Ratio, Size};

@@ -5,9 +5,8 @@
 //! collections take at most 1/n of the time for the same work. On `gc-heap512m` that is 21 % of task time with five
 //! times the heap; 19.5 % were measured.
 
-use super::memory::{BEYOND, ExecutorSize, FULL, Setting, in_force, peak_heap, resized, rounded_up};
+use super::memory::{BEYOND, ExecutorSize, FULL, in_force, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
-use crate::spark::spark;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::engine_facts::process::LARGEST_COMPRESSED_HEAP;
 use elephant_model::model::Application;

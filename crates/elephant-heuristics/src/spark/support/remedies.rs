@@ -8,7 +8,7 @@ use super::memory::{
 };
 use crate::spark::{change, percent};
 use crate::wording::plural;
-use elephant_base::units::{Bytes, Millis};
+use elephant_base::units::Bytes;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::engine_facts::spark::KRYO_BUFFER;
 use elephant_model::engine_facts::spark::LARGEST_KRYO_BUFFER;
@@ -380,8 +380,8 @@ mod tests {
         let first = |gc_seconds: u64| {
             let mut app = elephant_sample::app(&[]);
             let totals = &mut elephant_sample::executor(&mut app, "1").totals;
-            totals.task_time = Some(Millis::from_secs(100));
-            totals.gc_time = Some(Millis::from_secs(gc_seconds));
+            totals.task_time = Some(elephant_base::units::Millis::from_secs(100));
+            totals.gc_time = Some(elephant_base::units::Millis::from_secs(gc_seconds));
             let spark = app.spark.as_deref().unwrap();
             against(&app, spark, FailureKind::HeartbeatTimeout).swap_remove(0).text
         };

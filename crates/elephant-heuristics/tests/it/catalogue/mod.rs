@@ -5,7 +5,7 @@ mod new_rule;
 mod page;
 mod spark;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 

@@ -23,6 +23,8 @@ pub struct Rule {
     pub title: &'static str,
     /// The folder of its files below `rules/`.
     pub folder: &'static str,
+    /// The file and line of its declaration, for messages to contributors.
+    pub place: (&'static str, u32),
     /// Facts for presets, the gate, charts and other rules.
     pub facts: RuleFacts,
     /// The built-in parameters.
@@ -48,13 +50,6 @@ impl Rule {
     #[must_use]
     pub const fn charted(mut self, limits: &'static [ChartLimit]) -> Self {
         self.facts.chart_limits = limits;
-        self
-    }
-
-    /// The rule's findings indicate troubles of this kind.
-    #[must_use]
-    pub const fn telling(mut self, kind: TroubleKind) -> Self {
-        self.facts.tells = kind;
         self
     }
 
@@ -106,6 +101,7 @@ pub struct Loaded {
 }
 
 /// Reads the parameters `P` and creates the check.
+#[must_use]
 pub fn load<P: Params, C: Check + 'static>(layers: &mut Layers<'_>, make: fn(P) -> C) -> Option<Loaded> {
     let (params, parameters) = layers.params::<P>()?;
     Some(Loaded { check: Box::new(make(params)), params: parameters })

@@ -14,7 +14,7 @@ use elephant_ruleset::RuleInfo;
 const GC: &str = "mapper-gc";
 const FACTS: RuleFacts = RuleFacts {
     key_measure: Some(KeyMeasure { key: "gc_cpu_ratio", worse: Worse::Higher }),
-    ..RuleFacts::of(Provenance::Own)
+    ..RuleFacts::of(Provenance::Own, elephant_rule::finding::TroubleKind::Other)
 };
 
 fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {

@@ -148,11 +148,10 @@ pub struct RuleFacts {
 }
 
 impl RuleFacts {
-    /// The facts of a rule, with its provenance and nothing else.
+    /// The facts of a rule of this provenance that tells this kind of trouble, and nothing else.
     #[must_use]
     #[doc(hidden)]
-    pub const fn of(provenance: Provenance) -> Self {
-        let tells = TroubleKind::Other;
+    pub const fn of(provenance: Provenance, tells: TroubleKind) -> Self {
         Self { provenance, key_measure: None, chart_limits: &[], sizes: None, tells, also_tells: &[] }
     }
 
@@ -164,7 +163,7 @@ impl RuleFacts {
             ChartLimit { key: "deviation_ratio", compared_with: ComparedWith::GroupDeviation },
             ChartLimit { key: "deviation", compared_with: ComparedWith::GroupDeviation },
         ],
-        ..Self::of(Provenance::User)
+        ..Self::of(Provenance::User, TroubleKind::Other)
     };
 }
 

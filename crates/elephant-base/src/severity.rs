@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::state::State;
 
 /// Five levels, ordered from harmless to worst (Dr. Elephant's `Severity`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, State)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, State,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// No problem.

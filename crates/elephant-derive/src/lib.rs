@@ -24,7 +24,9 @@ fn implementation(mut input: DeriveInput) -> Result<TokenStream> {
     let Bodies { put, take } = match &input.data {
         Data::Struct(data) => of_struct(&data.fields)?,
         Data::Enum(data) => of_enum(data)?,
-        Data::Union(_) => return Err(Error::new_spanned(&input.ident, "a union does not say which field it holds")),
+        Data::Union(_) => {
+            return Err(Error::new_spanned(&input.ident, "a union does not say which field it holds"));
+        }
     };
     for param in &mut input.generics.params {
         if let GenericParam::Type(param) = param {
@@ -61,7 +63,8 @@ fn of_struct(fields: &Fields) -> Result<Bodies> {
 fn of_enum(data: &DataEnum) -> Result<Bodies> {
     let (mut puts, mut takes) = (Vec::new(), Vec::new());
     for (place, variant) in data.variants.iter().enumerate() {
-        let tag = u8::try_from(place).map_err(|_| Error::new_spanned(variant, "one byte tells 256 variants apart"))?;
+        let tag = u8::try_from(place)
+            .map_err(|_| Error::new_spanned(variant, "one byte tells 256 variants apart"))?;
         let (name, Parts { pattern, put, take }) = (&variant.ident, parts(&variant.fields)?);
         puts.push(quote!(Self::#name #pattern => { to.push(#tag); #put }));
         takes.push(quote!(#tag => Self::#name #take,));

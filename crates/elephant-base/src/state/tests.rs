@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{Reader, State, state};
+use super::{Reader, State};
 
 #[derive(Debug, Clone, PartialEq, State)]
 struct Named {
@@ -22,6 +22,16 @@ enum Kind {
     Nothing,
     Pair(u64, bool),
     Fields { text: Box<str>, values: Vec<f64> },
+}
+
+const NAMES: [&str; 2] = ["map", "reduce"];
+
+#[derive(Debug, Clone, PartialEq, State)]
+struct Rows<'a, T> {
+    #[state(known = NAMES)]
+    of: &'static str,
+    shown: Cow<'a, Path>,
+    rows: Vec<T>,
 }
 
 fn written<T: State>(value: &T) -> Vec<u8> {
@@ -47,9 +57,24 @@ fn structs_and_enums_come_back() {
     let named = Named { name: "ä\0".to_owned(), place: Some(300), forgotten: 1 };
     assert_eq!(back(&named), Named { forgotten: 7, ..named.clone() });
     assert_eq!(back(&Wrapped(u128::MAX)), Wrapped(u128::MAX));
-    let all = [Kind::Nothing, Kind::Pair(u64::MAX, true), Kind::Fields { text: "a".into(), values: vec![0.1] }];
+    let all =
+        [Kind::Nothing, Kind::Pair(u64::MAX, true), Kind::Fields { text: "a".into(), values: vec![0.1] }];
     assert_eq!(back(&all.to_vec()), all);
     assert!(Kind::take(&mut Reader::new(&[3])).is_none() && bool::take(&mut Reader::new(&[2])).is_none());
+}
+
+#[test]
+fn known_names_are_those_of_the_program() {
+    let rows = |of| Rows { of, shown: Path::new("a").into(), rows: vec![1u32, 300] };
+    assert_eq!(back(&rows("reduce")), rows("reduce"));
+    assert!(Rows::<u32>::take(&mut Reader::new(&written(&rows("other")))).is_none());
+}
+
+/// Values that take no byte would count without an end.
+#[test]
+fn no_list_is_longer_than_its_bytes() {
+    assert!(Vec::<()>::take(&mut Reader::new(&written(&u64::MAX))).is_none());
+    assert!(Vec::<Wrapped>::take(&mut Reader::new(&[200, 1, 0])).is_none());
 }
 
 #[test]
@@ -85,5 +110,12 @@ proptest! {
         prop_assert_eq!(back(&large), large);
         let name: Cow<'static, str> = text.into();
         prop_assert_eq!(back(&name), name);
+    }
+
+    #[test]
+    fn arbitrary_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Vec::<Kind>::take(&mut Reader::new(&bytes));
+        let _ = Rows::<Named>::take(&mut Reader::new(&bytes));
+        let _ = BTreeMap::<String, Vec<()>>::take(&mut Reader::new(&bytes));
     }
 }

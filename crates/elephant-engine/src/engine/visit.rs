@@ -90,7 +90,8 @@ impl<T> Visited<T> {
         let is_copy = |visit: &mut Visit<T>| {
             let Some(place) = elsewhere(visit) else { return false };
             let message = format!("{} is also {place}; it is counted once", visit.id);
-            let problem = Problem { level: Level::Info, code: DUPLICATE.into(), position: None, message, count: 1 };
+            let problem =
+                Problem { level: Level::Info, code: DUPLICATE.into(), position: None, message, count: 1 };
             let source = visit.sources.first().cloned().unwrap_or_default();
             problems.push(SourceProblem { source, problem });
             true

@@ -146,7 +146,8 @@ fn supersede<T>(visited: &mut Visited<T>) {
         let message = format!(
             "attempt {latest} of the application master has a more complete history; this one was skipped"
         );
-        let problem = Problem { level: Level::Info, code: SUPERSEDED.into(), position: None, message, count: 1 };
+        let problem =
+            Problem { level: Level::Info, code: SUPERSEDED.into(), position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }
 }

@@ -93,7 +93,7 @@ mod tests {
         let message = format!("{code} of {source}");
         SourceProblem {
             source: source.to_owned(),
-            problem: Problem { level, code, position: None, message, count: 1 },
+            problem: Problem { level, code: code.into(), position: None, message, count: 1 },
         }
     }
 

@@ -24,6 +24,16 @@ enum Kind {
     Fields { text: Box<str>, values: Vec<f64> },
 }
 
+const NAMES: [&str; 2] = ["map", "reduce"];
+
+#[derive(Debug, Clone, PartialEq, State)]
+struct Rows<'a, T> {
+    #[state(known = NAMES)]
+    of: &'static str,
+    shown: Cow<'a, Path>,
+    rows: Vec<T>,
+}
+
 fn written<T: State>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::new();
     value.put(&mut bytes);
@@ -51,6 +61,20 @@ fn structs_and_enums_come_back() {
         [Kind::Nothing, Kind::Pair(u64::MAX, true), Kind::Fields { text: "a".into(), values: vec![0.1] }];
     assert_eq!(back(&all.to_vec()), all);
     assert!(Kind::take(&mut Reader::new(&[3])).is_none() && bool::take(&mut Reader::new(&[2])).is_none());
+}
+
+#[test]
+fn known_names_are_those_of_the_program() {
+    let rows = |of| Rows { of, shown: Path::new("a").into(), rows: vec![1u32, 300] };
+    assert_eq!(back(&rows("reduce")), rows("reduce"));
+    assert!(Rows::<u32>::take(&mut Reader::new(&written(&rows("other")))).is_none());
+}
+
+/// Values that take no byte would count without an end.
+#[test]
+fn no_list_is_longer_than_its_bytes() {
+    assert!(Vec::<()>::take(&mut Reader::new(&written(&u64::MAX))).is_none());
+    assert!(Vec::<Wrapped>::take(&mut Reader::new(&[200, 1, 0])).is_none());
 }
 
 #[test]
@@ -86,5 +110,12 @@ proptest! {
         prop_assert_eq!(back(&large), large);
         let name: Cow<'static, str> = text.into();
         prop_assert_eq!(back(&name), name);
+    }
+
+    #[test]
+    fn arbitrary_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Vec::<Kind>::take(&mut Reader::new(&bytes));
+        let _ = Rows::<Named>::take(&mut Reader::new(&bytes));
+        let _ = BTreeMap::<String, Vec<()>>::take(&mut Reader::new(&bytes));
     }
 }

@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn notes_of_one_kind_are_counted() {
-        let entry = |level, code| SourceProblem {
+        let entry = |level, code: &'static str| SourceProblem {
             source: "a".to_owned(),
-            problem: Problem { level, code, position: None, message: String::new(), count: 1 },
+            problem: Problem { level, code: code.into(), position: None, message: String::new(), count: 1 },
         };
         let mut problems = vec![entry(Level::Info, "duplicate"); 147];
         problems.insert(5, entry(Level::Warning, "truncated"));

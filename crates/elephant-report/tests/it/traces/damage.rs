@@ -13,7 +13,11 @@ use super::{ALL, SMALL, Size, Trace, files, survey_of, write};
 const TINY: Size = Size { jobs: 6, tasks: 60, machines: 5, ..SMALL };
 
 fn codes(report: &StragglerReport) -> Vec<(&'static str, u64, Option<Position>)> {
-    report.problems.iter().map(|it| (&*it.problem.code, it.problem.count, it.problem.position)).collect()
+    report
+        .problems
+        .iter()
+        .map(|it| (it.problem.known_code(), it.problem.count, it.problem.position))
+        .collect()
 }
 
 /// Changes the lines of the tasks of a trace.

@@ -116,7 +116,7 @@ pub fn hostile(name: &str) -> Report {
         status: Status::Succeeded,
         complete: false,
         incomplete: Some(text()),
-        limit: Some("--max-tasks"),
+        limit: Some("--max-tasks".into()),
         judged: false,
         sources: vec![text()],
         submitted_at: Some(Timestamp::from_millis(0)),

@@ -4,10 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::state;
+use crate::state::State;
 
 /// Five levels, ordered from harmless to worst (Dr. Elephant's `Severity`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, State,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// No problem.
@@ -22,16 +24,6 @@ pub enum Severity {
     /// Change it now.
     Critical,
 }
-
-state!(
-    enum Severity {
-        None,
-        Low,
-        Moderate,
-        Severe,
-        Critical,
-    }
-);
 
 impl Severity {
     /// All levels, from harmless to worst.

@@ -83,6 +83,7 @@ pub const fn chart_limit(key: &'static str, compared_with: ComparedWith) -> Char
 #[derive(Clone, Copy)]
 pub struct Catalogue(pub &'static [&'static [Rule]]);
 
+#[doc(hidden)]
 impl Catalogue {
     /// Every rule.
     pub fn rules(self) -> impl Iterator<Item = &'static Rule> {

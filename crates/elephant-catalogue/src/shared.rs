@@ -36,6 +36,7 @@ pub struct Stragglers<'a> {
     causes: OnceLock<Vec<Vec<StragglerCause>>>,
 }
 
+#[doc(hidden)]
 impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]

@@ -6,8 +6,7 @@
 
 // Like test helpers, targets fail by panicking.
 #![allow(
-    dead_code,
-    unreachable_pub,
+    missing_docs,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,

@@ -13,14 +13,14 @@ fn fuzz(sub: &str) -> PathBuf {
 
 /// The names in a folder without their extensions; empty if the folder is missing.
 fn names(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
+    let stem = |path: &PathBuf| Some(path.file_stem()?.to_string_lossy().into_owned());
+    files(folder).iter().filter_map(stem).collect()
 }
 
 /// The files in a folder, sorted by name; empty if the folder is missing.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> =
-        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
     files.sort();
     files
 }
@@ -51,7 +51,11 @@ fn replay(folder: &str, wanted: impl Fn(&str) -> bool) {
     let mut failed = Vec::new();
     for (name, target) in TARGETS.iter().filter(|(name, _)| wanted(name)) {
         for path in files(&fuzz(folder).join(name)) {
-            let bytes = fs::read(&path).unwrap();
+            // A file that cannot be read fails, too.
+            let Ok(bytes) = fs::read(&path) else {
+                failed.push(path.display().to_string());
+                continue;
+            };
             if catch_unwind(AssertUnwindSafe(|| target(&bytes))).is_err() {
                 failed.push(path.display().to_string());
             }

@@ -9,9 +9,8 @@ use super::kind::{Reason, SourceKind};
 use super::part::Part;
 use super::storage::LeftOut;
 
-pub use super::source::Source;
-pub use super::source::SourcePath;
-use elephant_base::state::state;
+pub use super::source::{LogFolder, Source, SourcePath};
+use elephant_base::state::State;
 
 /// The files found, each list in a total order that does not depend on the file system.
 #[derive(Debug, Default)]
@@ -49,7 +48,7 @@ pub struct ConfFile {
 }
 
 /// Files skipped for one reason. There may be a hundred thousand of them, so only the first is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Skipped {
     /// Why they were skipped.
     pub reason: Reason,
@@ -60,8 +59,6 @@ pub struct Skipped {
     /// The first of them, by path.
     pub path: PathBuf,
 }
-
-state!(struct Skipped { reason, named_by_user, count, path });
 
 /// A file or folder that could not be used.
 #[derive(Debug)]

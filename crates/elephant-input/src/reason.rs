@@ -3,10 +3,10 @@
 use std::fmt;
 
 use super::trace_table::TraceFormat;
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Why a file is skipped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[allow(missing_docs)] // `text` describes each of them
 pub enum Reason {
     Empty,
@@ -27,28 +27,6 @@ pub enum Reason {
     Text,
     Binary,
 }
-
-state!(
-    enum Reason {
-        Empty,
-        Checksum,
-        SuccessMarker,
-        JobSummary,
-        AvroContainer,
-        LogMarker,
-        SupersededPart,
-        DuplicatePart,
-        ArchiveWithoutHistory,
-        Archive,
-        OtherFormat,
-        SpecialFile,
-        Trace,
-        OtherTrace(format),
-        Utf16,
-        Text,
-        Binary,
-    }
-);
 
 impl Reason {
     /// The reason in words, to follow "skipped:".

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use elephant_base::limits::Limits;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 
-pub(super) use failure::StorageFailure;
+pub use failure::StorageFailure;
 pub(super) use fetched::Fetched;
 pub(super) use object::Object;
 
@@ -44,9 +44,13 @@ pub struct Stat {
 /// Facts about an application that are known before its history is read. `None` means unknown.
 #[derive(Debug, Clone, Copy)]
 pub struct Announced<'a> {
+    /// Its id.
     pub id: &'a str,
+    /// Its name.
     pub name: Option<&'a str>,
+    /// Who ran it.
     pub user: Option<&'a str>,
+    /// When it started.
     pub start: Option<Timestamp>,
 }
 
@@ -62,20 +66,19 @@ pub struct Listing<'a> {
     /// An address; all objects below it are listed.
     pub folder: &'a Path,
     /// Which applications are read; `None` for all.
-    pub(crate) wanted: Option<&'a dyn Wanted>,
+    pub wanted: Option<&'a dyn Wanted>,
     /// Counts the objects that are not listed.
-    pub(crate) left_out: &'a Cell<LeftOut>,
+    pub left_out: &'a Cell<LeftOut>,
 }
 
 /// Objects that a storage did not list, because their applications are not read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, State)]
 pub struct LeftOut {
+    /// How many objects there are.
     pub files: u64,
     /// Attempts of these applications; each counts like an application.
     pub applications: u64,
 }
-
-state!(struct LeftOut { files, applications });
 
 impl std::ops::AddAssign for LeftOut {
     fn add_assign(&mut self, other: Self) {

@@ -1,10 +1,10 @@
 //! The published cluster traces and their tables.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 
 /// A published cluster trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub enum TraceFormat {
     /// Google's trace of May 2011 (`clusterdata-2011`).
     Google2011,
@@ -13,14 +13,6 @@ pub enum TraceFormat {
     /// Alibaba's trace of 2018 (`cluster-trace-v2018`).
     Alibaba2018,
 }
-
-state!(
-    enum TraceFormat {
-        Google2011,
-        Alibaba2017,
-        Alibaba2018,
-    }
-);
 
 impl TraceFormat {
     /// Every format.
@@ -37,6 +29,7 @@ impl TraceFormat {
 
     /// The time at this second of the trace; `None` before the trace, and more than 49 days after its beginning.
     #[must_use]
+    #[doc(hidden)]
     pub fn at_second(self, second: f64) -> Option<Timestamp> {
         let after = u32::try_from(Millis::from_seconds(second)?.get()).ok()?;
         self.timestamp(Some(after))
@@ -44,6 +37,7 @@ impl TraceFormat {
 
     /// The time so many milliseconds after the moment 0.
     #[must_use]
+    #[doc(hidden)]
     pub fn timestamp(self, after: Option<u32>) -> Option<Timestamp> {
         let beginning = self.beginning().as_millis();
         Some(Timestamp::from_millis(beginning.checked_add(i64::from(after?))?))
@@ -51,6 +45,7 @@ impl TraceFormat {
 
     /// The name in options.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Google2011 => "google-2011",
@@ -76,6 +71,7 @@ impl TraceFormat {
 
     /// The table with its tasks.
     #[must_use]
+    #[doc(hidden)]
     pub const fn tasks(self) -> TraceTable {
         match self {
             Self::Google2011 => TraceTable::GoogleTasks,
@@ -86,6 +82,7 @@ impl TraceFormat {
 
     /// The name in the engine column of reports.
     #[must_use]
+    #[doc(hidden)]
     pub const fn origin(self) -> &'static str {
         match self {
             Self::Google2011 => "google-2011 trace",

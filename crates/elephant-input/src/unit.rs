@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::job_id::job_id_in;
-use super::log_name::{self, Layout};
+use super::log_name;
+pub use super::log_name::Layout;
 
 /// A history with everything that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -8,10 +8,13 @@ const DIGITS: f64 = 1e6;
 /// The values of several seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
+    /// The mean of the values.
     pub mean: f64,
     /// The sample standard deviation; `None` for one value.
     pub deviation: Option<f64>,
+    /// The smallest value.
     pub least: f64,
+    /// The largest value.
     pub greatest: f64,
     /// Seeds in which the value is defined.
     pub count: usize,

@@ -116,7 +116,7 @@ mod tests {
     fn checked(mut app: Application) -> (Option<u64>, bool, Vec<&'static str>) {
         let mut problems = Problems::default();
         check(&mut app, &mut problems);
-        let codes = problems.into_vec().into_iter().map(|problem| problem.code).collect();
+        let codes = problems.into_vec().into_iter().map(|problem| problem.known_code()).collect();
         let size = app.conf.mebibytes(ConfKey::MapMemoryMb).map(Bytes::whole_mib);
         assert!(app.unknown_sizes.is_empty() || app.task_container(TaskKind::Map).is_none());
         (size, !app.unknown_sizes.is_empty(), codes)

@@ -42,7 +42,7 @@ pub fn parse<'a>(bytes: impl Into<Cow<'a, [u8]>>) -> (Conf, Problems) {
         });
     }
     if let Some(found) = fast_path::properties(&text).filter(|found| !found.is_empty()) {
-        return (found.in_text(text.into_owned()).into(), problems);
+        return (found.in_text(text.into_owned()), problems);
     }
     let mut properties = XmlParser::default();
     if let Err(damage) = properties.read(&text) {

@@ -1,11 +1,12 @@
 //! Problems that do not stop the run: one entry per kind of problem and source, not per line.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// How serious a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
 pub enum Level {
     /// For information; nothing is missing.
     Info,
@@ -15,14 +16,7 @@ pub enum Level {
     Error,
 }
 
-state!(
-    enum Level {
-        Info,
-        Warning,
-        Error,
-    }
-);
-
+#[doc(hidden)]
 impl Level {
     /// The name in reports.
     #[must_use]
@@ -36,20 +30,13 @@ impl Level {
 }
 
 /// A position within a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
 pub enum Position {
     /// A line, counted from 1.
     Line(u64),
     /// A byte of the decoded stream, counted from 0.
     Byte(u64),
 }
-
-state!(
-    enum Position {
-        Line(value),
-        Byte(value),
-    }
-);
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,12 +48,12 @@ impl fmt::Display for Position {
 }
 
 /// One problem of one source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Problem {
     /// How much it matters.
     pub level: Level,
     /// A stable kebab-case code for the kind of problem.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// Where it occurred first.
     pub position: Option<Position>,
     /// What was tried, on what, why it failed, and what that means for the result.
@@ -75,7 +62,17 @@ pub struct Problem {
     pub count: u64,
 }
 
-state!(struct Problem { level, code, position, message, count });
+#[doc(hidden)]
+impl Problem {
+    /// Its code as the program has it; an empty text if it was read from a partial result.
+    #[must_use]
+    pub const fn known_code(&self) -> &'static str {
+        match self.code {
+            Cow::Borrowed(code) => code,
+            Cow::Owned(_) => "",
+        }
+    }
+}
 
 /// The problems of one source, one entry per code.
 #[derive(Debug, Clone, Default)]
@@ -88,10 +85,11 @@ impl Problems {
     pub fn add(
         &mut self,
         level: Level,
-        code: &'static str,
+        code: impl Into<Cow<'static, str>>,
         position: Option<Position>,
         message: impl FnOnce() -> String,
     ) {
+        let code = code.into();
         if let Some(known) = self.list.iter_mut().find(|problem| problem.code == code) {
             known.count += 1;
             known.level = known.level.max(level);
@@ -105,13 +103,14 @@ impl Problems {
         &mut self,
         count: u64,
         level: Level,
-        code: &'static str,
+        code: impl Into<Cow<'static, str>>,
         message: impl FnOnce() -> String,
     ) {
         if count == 0 {
             return;
         }
-        self.add(level, code, None, message);
+        let code = code.into();
+        self.add(level, code.clone(), None, message);
         if let Some(known) = self.list.iter_mut().find(|problem| problem.code == code) {
             known.count += count - 1;
         }

@@ -81,7 +81,7 @@ fn row(
         known(app.name.as_deref()),
         known(app.user.as_deref()),
         known(app.queue.as_deref()),
-        known(app.job_type),
+        known(app.job_type.as_deref()),
         app.status.name().to_owned(),
         app.complete.to_string(),
         known(app.sources.first().map(String::as_str)),

@@ -190,7 +190,7 @@ fn properties(app: &ApplicationReport, xml: &mut Xml<'_>) -> io::Result<()> {
         ("engine", Some(app.engine.name())),
         ("user", app.user.as_deref()),
         ("queue", app.queue.as_deref()),
-        ("job_type", app.job_type),
+        ("job_type", app.job_type.as_deref()),
         ("status", Some(app.status.name())),
         ("runtime_ms", run_time.as_deref()),
         ("severity", Some(app.severity.name())),
@@ -352,7 +352,7 @@ fn input(unreadable: &[&SourceProblem], xml: &mut Xml<'_>) -> io::Result<()> {
                 let message = text(&entry.problem.message);
                 let error = xml.create_element("error");
                 error
-                    .with_attributes([("message", message.as_str()), ("type", entry.problem.code)])
+                    .with_attributes([("message", message.as_str()), ("type", entry.problem.code.as_ref())])
                     .write_text_content(BytesText::new(&message))
                     .map(drop)
             })

@@ -222,7 +222,7 @@ fn labels(app: &ApplicationReport) -> Labels {
         ("user", app.user.as_deref()),
         ("queue", app.queue.as_deref()),
         ("engine", Some(app.engine.name())),
-        ("job_type", app.job_type),
+        ("job_type", app.job_type.as_deref()),
     ];
     Labels::new(known.into_iter().filter_map(|(name, value)| Some((name, value?))))
 }

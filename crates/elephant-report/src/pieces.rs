@@ -19,6 +19,7 @@ pub struct PieceFormat<'a> {
 }
 
 impl<'a> PieceFormat<'a> {
+    /// Applications in this format, of a report with these rules.
     #[must_use]
     pub fn new(format: Format, text: TextOptions, rules: &'a [RuleInfo]) -> Self {
         Self { format, text: text.usable(), rules, numbers: sarif::Rules::of(rules) }

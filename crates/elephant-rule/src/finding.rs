@@ -18,12 +18,12 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, BytesPerSecond, Millis, three_digits};
 use elephant_model::model::spark::StageAttempt;
 
 pub use advice::drop_repeated;
-pub use advice::{Advice, SettingChange};
+pub use advice::{Advice, Serving, SettingChange};
 pub use cap::{Cap, CapReason, Caps};
 pub use elephant_model::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
@@ -39,7 +39,7 @@ pub use when::When;
 pub type Name = Cow<'static, str>;
 
 /// A measured value. Its key ends with the unit: `_ms`, `_bytes`, `_count`, `_ratio`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub enum Measure {
     /// A plain count.
     Count(u64),
@@ -54,28 +54,16 @@ pub enum Measure {
     /// A ratio; `None` if it is infinite.
     Ratio(Option<f64>),
     /// A number, possibly negative, in the unit given by the key suffix; `None` if unknown.
-    Number(Option<f64>, &'static str),
+    Number(Option<f64>, Name),
     /// A logged name or message.
     Text(String),
 }
 
-state!(
-    enum Measure {
-        Count(value),
-        Time(value),
-        Size(value),
-        Mebibytes(value),
-        Speed(value),
-        Ratio(value),
-        Number(a_value, b_value),
-        Text(value),
-    }
-);
-
+#[doc(hidden)]
 impl Measure {
     /// The suffix of JSON keys that gives the unit.
     #[must_use]
-    pub const fn key_ending(&self) -> &'static str {
+    pub fn key_ending(&self) -> &str {
         match self {
             Self::Count(_) => "_count",
             Self::Time(_) => "_ms",
@@ -107,7 +95,7 @@ impl fmt::Display for Measure {
 }
 
 /// Stages of Spark, or tasks of a job, whose work should be divided into another number of tasks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Repartition {
     /// The stage attempts; none in MapReduce, where the subject of the finding says which tasks.
     pub stages: Vec<StageAttempt>,
@@ -115,10 +103,8 @@ pub struct Repartition {
     pub tasks: u32,
 }
 
-state!(struct Repartition { stages, tasks });
-
 /// A list of cut-offs that a finding was judged by, with its name in the rule file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct Threshold {
     /// The key in the rule file, including the unit suffix.
     pub key: String,
@@ -126,10 +112,8 @@ pub struct Threshold {
     pub cutoffs: [f64; 4],
 }
 
-state!(struct Threshold { key, cutoffs });
-
 /// What a condition of a rule measures, for the charts of a phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub enum Measured {
     /// Run times of tasks.
     RunTime,
@@ -137,35 +121,28 @@ pub enum Measured {
     Bytes,
 }
 
-state!(
-    enum Measured {
-        RunTime,
-        Bytes,
-    }
-);
-
 /// A condition that must hold in addition to the limit that a chart draws, judged at the severity of the finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Condition {
     /// The key of the drawn threshold, with the unit's ending.
-    pub limit: &'static str,
+    pub limit: Name,
     /// The quantity of the chart.
     pub of: Measured,
     /// "share of the time lost: 2 %, low from 5 %".
     pub text: String,
+    /// Whether it holds.
     pub holds: bool,
 }
 
-state!(struct Condition { limit, of, text, holds });
-
 /// One rule's judgement on one subject.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct Finding {
     /// The rule's id.
     pub rule: Name,
     /// The rule's name for readers.
     pub title: Name,
     /// Facts about the rule.
+    #[state(skip = RuleFacts::USER)]
     pub rule_facts: &'static RuleFacts,
     /// The kind of trouble that it indicates.
     pub tells: TroubleKind,
@@ -199,10 +176,7 @@ pub struct Finding {
     pub failure: Option<Failure>,
 }
 
-state!(struct Finding { rule, title, rule_facts, tells, severity, raw_severity, caps, score, subject, message,
-    evidence, thresholds, advice, repartition, of_more_parts, also_about, conditions,
-    failure });
-
+#[doc(hidden)]
 impl Finding {
     /// A measurement of its evidence.
     #[must_use]
@@ -287,6 +261,7 @@ pub enum Verdict<K = &'static str> {
     NotApplicable,
 }
 
+#[doc(hidden)]
 impl Verdict {
     /// The same with keys as [`Name`]s, as custom rules use them.
     #[must_use]
@@ -315,7 +290,7 @@ impl Verdict {
 }
 
 /// A finding suppressed by a user's rule file, with the reason given there.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct Suppressed {
     /// The finding that is not reported.
     pub finding: Finding,
@@ -327,15 +302,11 @@ pub struct Suppressed {
     pub origin: String,
 }
 
-state!(struct Suppressed { finding, reason, until, origin });
-
 /// A rule that could not be evaluated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct NotEvaluated {
     /// The rule's id.
     pub rule: Name,
     /// The missing data.
     pub reason: String,
 }
-
-state!(struct NotEvaluated { rule, reason });

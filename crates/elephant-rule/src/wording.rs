@@ -18,7 +18,7 @@ pub fn condition(
     cutoff: &str,
     holds: bool,
 ) -> finding::Condition {
-    finding::Condition { limit, of, text: format!("{name}: {measured}, {cutoff}"), holds }
+    finding::Condition { limit: limit.into(), of, text: format!("{name}: {measured}, {cutoff}"), holds }
 }
 
 /// The text in brackets after a measured value: the limit that it passed, or the first condition that makes

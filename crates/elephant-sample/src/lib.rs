@@ -2,6 +2,7 @@
 
 // Helpers of tests may panic.
 #![allow(
+    missing_docs,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
     clippy::must_use_candidate,

@@ -15,6 +15,7 @@ use elephant_rule::finding::Worse;
 /// The accepted state of the jobs of a report.
 #[derive(Debug)]
 pub struct AcceptedRuns {
+    /// Jobs that have accepted runs, with these.
     pub baseline: Baseline,
     /// Why other jobs have no accepted run.
     pub lacks: BTreeMap<JobKey, Lack>,

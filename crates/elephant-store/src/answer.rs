@@ -23,6 +23,7 @@ pub enum Question {
 /// Which applications a question is about, and how its answer lists them.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
+    /// Which applications count.
     pub filter: &'a Filter,
     /// Only applications with a finding of one of these rules; empty for all.
     pub rules: &'a [String],
@@ -35,21 +36,30 @@ pub struct Asked<'a> {
 /// The answer, with the sums over all applications that it is about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
+    /// The sums over all of them.
     pub total: super::Group,
-    /// The first and the last submission.
+    /// The first submission; `None` if none is known.
     pub from: Option<Timestamp>,
+    /// The last submission; `None` if none is known.
     pub until: Option<Timestamp>,
     /// The currency of the prices, if there are any.
     pub currency: Option<String>,
+    /// What the question asked for.
     pub view: View,
 }
 
+/// What a question asked for, one variant for each [`Question`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum View {
+    /// Waste, remedies and savings of all applications.
     Overview(Box<Fleet>),
+    /// Sums, and what they are grouped by.
     Groups(Grouping, Grouped),
+    /// The nodes, the slowest first.
     Nodes(Nodes),
+    /// Single applications.
     Worst(Vec<Run>),
+    /// The runs of one job.
     Job(Runs),
 }
 

@@ -10,9 +10,13 @@ use elephant_engine::engine::Filter;
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// UTF-8.
     Text,
+    /// A whole number.
     Whole,
+    /// A number with a fraction.
     Number,
+    /// `true` or `false`.
     Truth,
     /// Milliseconds since 1970 in UTC.
     Moment,
@@ -21,15 +25,20 @@ pub enum Kind {
 /// A value of its column's type; unknown values are `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
+    /// UTF-8.
     Text(String),
+    /// A whole number, a moment, or 0 and 1 for `false` and `true`.
     Whole(i64),
+    /// A number with a fraction.
     Number(f64),
 }
 
 /// A table to export.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
+    /// Its name, which is that of its file.
     pub name: &'static str,
+    /// Its columns, in order.
     pub columns: &'static [Column],
     from: &'static str,
     order: &'static str,
@@ -38,7 +47,9 @@ pub struct Table {
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
+    /// Its name, with the unit as its ending.
     pub name: &'static str,
+    /// The type of its values.
     pub kind: Kind,
     /// The expression of its values.
     value: &'static str,

@@ -18,13 +18,19 @@ pub struct Fleet {
     pub over_time: OverTime,
     /// The most lines of each list.
     pub most: usize,
+    /// The jobs.
     pub jobs: Ranked,
+    /// The users.
     pub users: Ranked,
+    /// The queues.
     pub queues: Ranked,
+    /// The kinds of trouble.
     pub troubles: Grouped,
+    /// The settings that are recommended, those for most applications first.
     pub remedies: Vec<Remedy>,
     /// How many settings are recommended, shown or not.
     pub remedies_of: u64,
+    /// Changes of configurations that were made, and what they saved.
     pub realised: Vec<Realised>,
     /// How many changes of configurations were clear, shown or not.
     pub realised_of: u64,
@@ -34,7 +40,9 @@ pub struct Fleet {
     pub realised_cost: Option<f64>,
     /// Changes whose cost is unknown, and which are missing in `realised_cost`, if there are prices.
     pub realised_unpriced: u64,
+    /// What nodes did, the slowest first.
     pub nodes: Nodes,
+    /// Files that could not be read, by problem.
     pub unread: Vec<Unread>,
     /// Files that could not be read, shown or not.
     pub unread_of: u64,
@@ -43,18 +51,24 @@ pub struct Fleet {
 /// Groups with what each of them used and wasted over time, in the same order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
+    /// The groups.
     pub grouped: Grouped,
+    /// What each of them used and wasted in each period.
     pub over_time: Vec<OverTime>,
 }
 
 /// A setting that would help, over all applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remedy {
+    /// The name of the setting.
     pub setting: String,
+    /// Applications that it is recommended for.
     pub applications: u64,
+    /// Jobs that these belong to.
     pub jobs: u64,
     /// The most frequent change: the value now, if it is set, and the recommended one.
     pub from: Option<String>,
+    /// The recommended value.
     pub to: String,
     /// Number of applications with this change.
     pub alike: u64,
@@ -63,7 +77,9 @@ pub struct Remedy {
 /// Files with the same problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
+    /// The problem, as it was reported.
     pub problem: String,
+    /// How many files have it.
     pub files: u64,
     /// The first of them by name.
     pub example: String,
@@ -74,7 +90,9 @@ pub struct Unread {
 pub struct InPeriod<'a> {
     /// The first day.
     pub from: &'a str,
+    /// Memory used, in GB·h; `None` if it is known of no application.
     pub used_gb_hours: Option<f64>,
+    /// The part of it that was not needed; `None` if it is known of no application.
     pub wasted_gb_hours: Option<f64>,
 }
 

@@ -15,12 +15,17 @@ use elephant_engine::engine::Sort;
 pub enum Grouping {
     /// All of them together.
     Everything,
+    /// The user.
     User,
+    /// The queue.
     Queue,
+    /// The job: engine and normalised name.
     Job,
     /// The day of submission in UTC.
     Day,
+    /// The engine.
     Engine,
+    /// How the application ended.
     Status,
     /// The kind of trouble. An application with several is in several groups; savings are those of the trouble.
     Trouble,
@@ -33,34 +38,44 @@ pub enum Grouping {
 pub struct Group {
     /// `None` if it is unknown, such as the user of a log without one.
     pub key: Option<String>,
+    /// How many applications there are.
     pub applications: u64,
+    /// Those of them that failed.
     pub failed: u64,
     /// Applications that could not be judged.
     pub unjudged: u64,
     /// Applications whose memory is unknown, and which are missing in `used` and `wasted`.
     pub unmeasured: u64,
+    /// Their run times together.
     pub run_time: Option<Millis>,
+    /// Memory used.
     pub used_gb_hours: Option<f64>,
+    /// The part of it that was not needed.
     pub wasted_gb_hours: Option<f64>,
     /// Memory used by the applications whose waste is known.
     pub judged_gb_hours: Option<f64>,
+    /// Core time that was held, in core-hours.
     pub core_hours: Option<f64>,
     /// What the remedies of known effect save.
     pub saved_gb_hours: Option<f64>,
+    /// Run time that these remedies save.
     pub saved_time: Option<Millis>,
     /// The time that remedies save at most in addition, where only an upper limit is known.
     pub limit_time: Option<Millis>,
-    /// What they cost, and what the remedies save of it, if there are prices.
+    /// What the applications cost, if there are prices.
     pub cost: Option<f64>,
+    /// What the remedies save of the cost, if there are prices.
     pub saved_cost: Option<f64>,
     /// Applications whose cost is unknown, and which are missing in `cost`, if there are prices.
     pub unpriced: u64,
+    /// The highest severity of all applications.
     pub severity: Severity,
 }
 
 /// Groups in the order that was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grouped {
+    /// The groups that are shown.
     pub groups: Vec<Group>,
     /// How many groups there are, shown or not.
     pub of: u64,

@@ -40,9 +40,10 @@ use database::{Database, values};
 use elephant_base::units::Timestamp;
 use elephant_verdict::savings::Prices;
 
-pub use accepted::Lack;
-pub use answer::Answer;
-pub use answer::{Asked, Question, View};
+pub use accepted::{AcceptedRuns, Lack};
+pub use answer::{Answer, Asked, Question, View};
+#[cfg(feature = "postgres")]
+pub use database::postgres::ServerError;
 pub use export::Column;
 pub use export::Kind;
 pub use export::{TABLES, Table, Value};

@@ -11,19 +11,27 @@ use elephant_engine::nodes::{Settings, mean_and_deviation};
 /// The sums of one node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeSums {
+    /// The name, as logged.
     pub name: String,
+    /// Applications that ran on it.
     pub applications: u64,
+    /// Attempts of tasks that ran on it.
     pub attempts: u64,
+    /// Those of them that failed.
     pub failed: u64,
     /// `None` if the times of no attempt are known.
     pub task_time: Option<Millis>,
+    /// Executors that were lost, not because of memory and not on purpose.
     pub lost_executors: u64,
+    /// Other failures that messages blame on the node.
     pub node_failures: u64,
     /// Successful attempts that were compared with others of their groups.
     pub compared: u64,
+    /// Stragglers among the compared attempts.
     pub stragglers: u64,
-    /// The mean z-score of those, and its interval.
+    /// The mean z-score of the compared attempts; `None` without any.
     pub mean: Option<f64>,
+    /// The confidence interval of the mean; `None` with too few tasks.
     pub interval: Option<Interval>,
     /// 0 for the slowest; `None` with too few tasks.
     pub level: Option<u32>,
@@ -35,6 +43,7 @@ pub struct NodeSums {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::struct_field_names)] // `nodes` is the list itself
 pub struct Nodes {
+    /// The nodes that are shown.
     pub nodes: Vec<NodeSums>,
     /// How many nodes there are, shown or not.
     pub of: u64,

@@ -36,7 +36,7 @@ impl<'p> Outcomes<'p> {
         let mut by_file: FxHashMap<&Path, Outcome<'_>> = FxHashMap::default();
         for SourceProblem { source, problem } in problems {
             let is_error = problem.level == Level::Error;
-            let outcome = match problem.code {
+            let outcome = match &*problem.code {
                 limits::REACHED => Outcome::LimitReached,
                 DUPLICATE | SUPERSEDED => Outcome::Read,
                 _ if is_error => Outcome::Failed(&problem.message),

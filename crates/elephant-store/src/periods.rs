@@ -43,7 +43,9 @@ pub struct Periods {
 /// What a group used and wasted in each period; nothing where it did not run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OverTime {
+    /// Memory used in each period; `None` if it is unknown.
     pub used_gb_hours: Vec<Option<f64>>,
+    /// The part of it that was not needed; `None` if it is unknown.
     pub wasted_gb_hours: Vec<Option<f64>>,
 }
 

@@ -17,6 +17,7 @@ pub(super) const ENDINGS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// The file or the server of a store. Its text has no password.
 #[derive(Clone)]
 pub enum Place {
+    /// A file of SQLite.
     File(PathBuf),
     /// An address of PostgreSQL, which may contain a password.
     // Without a client, there is only an error.

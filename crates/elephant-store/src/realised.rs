@@ -30,8 +30,11 @@ const MEASURED: &str = "status = 'succeeded' AND used IS NOT NULL AND submitted 
 /// A setting that changed; `None` where it was not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
+    /// The name of the setting.
     pub setting: String,
+    /// The value before.
     pub from: Option<String>,
+    /// The value after.
     pub to: Option<String>,
     /// Whether this value was recommended for a run before the change.
     pub advised: bool,
@@ -41,12 +44,15 @@ pub struct Changed {
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::struct_field_names)] // `run_time` is the usual name
 pub struct Realised {
+    /// The key of the job.
     pub job: String,
     /// The first run with the new settings.
     pub first: String,
+    /// When that run was submitted.
     pub since: Option<Timestamp>,
     /// When an earlier configuration came back.
     pub undone: Option<Timestamp>,
+    /// The settings that changed.
     pub changed: Vec<Changed>,
     /// Runs before that are compared, and selected runs that have the change.
     pub runs: (u64, u64),

@@ -70,7 +70,8 @@ pub(super) fn is_better_known(database: &Database, app: &ApplicationReport) -> R
     let source = app.sources.first().map(String::as_str).unwrap_or_default();
     let query = "SELECT count(*) FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3 AND (?4 OR complete = TRUE \
                  OR tasks IS NOT NULL AND (CAST(?5 AS BIGINT) IS NULL OR tasks > ?5))";
-    let asked = values![&*id, &*attempt, source, app.limit == Some(limits::TIME), tasks(app).map(whole)];
+    let asked =
+        values![&*id, &*attempt, source, app.limit.as_deref() == Some(limits::TIME), tasks(app).map(whole)];
     Ok(database.count(query, &asked)? > 0)
 }
 

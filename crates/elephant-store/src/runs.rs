@@ -21,20 +21,33 @@ const SMALLEST_CHANGE: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::struct_field_names)] // `run_time` is the usual name
 pub struct Run {
+    /// The id of the application.
     pub id: String,
+    /// Which attempt at running it this is; `None` if the log does not number them.
     pub attempt: Option<String>,
+    /// The file that it was read from.
     pub source: String,
+    /// Its name.
     pub name: Option<String>,
+    /// Who ran it.
     pub user: Option<String>,
+    /// The queue that it ran in.
     pub queue: Option<String>,
+    /// How it ended.
     pub status: String,
+    /// When it was submitted.
     pub submitted: Option<Timestamp>,
+    /// From submission to end.
     pub run_time: Option<Millis>,
+    /// Memory used.
     pub used_gb_hours: Option<f64>,
+    /// The part of it that was not needed.
     pub wasted_gb_hours: Option<f64>,
+    /// What the remedies of known effect save of it.
     pub saved_gb_hours: Option<f64>,
     /// What it cost, if there are prices.
     pub cost: Option<f64>,
+    /// The highest severity of its findings.
     pub severity: Severity,
     /// The cause of its first trouble, and what to do.
     pub trouble: Option<(String, Option<String>)>,
@@ -47,12 +60,15 @@ pub struct Change {
     pub measure: Measure,
     /// The id of the first run after the change.
     pub first: String,
+    /// When that run was submitted.
     pub since: Option<Timestamp>,
-    /// The medians before and after.
+    /// The median before.
     pub before: f64,
+    /// The median after.
     pub after: f64,
-    /// How many runs are before and after it.
+    /// How many runs are before it.
     pub runs_before: u64,
+    /// How many runs are after it.
     pub runs_after: u64,
 }
 
@@ -68,11 +84,13 @@ pub enum Measure {
 /// The runs of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Runs {
+    /// The key of the job.
     pub job: String,
     /// How many runs there are, shown or not.
     pub of: u64,
     /// In the order of submission.
     pub shown: Vec<Run>,
+    /// Its measures that clearly changed, in the order of time.
     pub changes: Vec<Change>,
 }
 

@@ -188,7 +188,7 @@ impl<'c> Writer<'c> {
         let files: Vec<(&Path, &FileState)> =
             sources.filter_map(|source| Some((source, self.states.get(source)?))).collect();
         // Where the time limit ended the reading, another try may read more.
-        let run_of_files = match app.limit {
+        let run_of_files = match app.limit.as_deref() {
             Some(limits::TIME) => None,
             limit => Some(self.runs.of_file(self.database, limit.is_some())?),
         };
@@ -215,7 +215,7 @@ impl<'c> Writer<'c> {
                 }
             }
         }
-        match app.limit {
+        match app.limit.as_deref() {
             Some(limits::TIME) => self.leave(app),
             _ => app.sources.iter().for_each(|source| drop(self.states.remove(Path::new(source)))),
         }

@@ -35,16 +35,19 @@ impl Job {
     }
 
     /// Sets the job number and name.
+    #[must_use]
     pub fn named(self, serial: u32, name: &str) -> Self {
         Self { id: format!("1500000000000_{serial:04}"), name: name.into(), ..self }
     }
 
     /// Sets the queue; null means none.
+    #[must_use]
     pub fn queue(self, queue: &Value) -> Self {
         Self { queue: queue.clone(), ..self }
     }
 
     /// Sets the final status: FAILED or KILLED.
+    #[must_use]
     pub fn ended(self, status: &'static str, diagnostics: &str) -> Self {
         Self { status, diagnostics: diagnostics.into(), ..self }
     }

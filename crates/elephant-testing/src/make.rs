@@ -111,11 +111,13 @@ impl Zip {
     }
 
     /// Adds a member with these bytes.
+    #[must_use]
     pub fn member(self, name: &str, bytes: &[u8]) -> Self {
         self.claiming(name, bytes, bytes.len())
     }
 
     /// Adds a member with these bytes, and another length in the directory.
+    #[must_use]
     pub fn claiming(mut self, name: &str, bytes: &[u8], unpacked: usize) -> Self {
         let at = self.bytes.len();
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
@@ -128,6 +130,7 @@ impl Zip {
     }
 
     /// Adds a compressed member, given also its uncompressed bytes.
+    #[must_use]
     pub fn deflated(mut self, name: &str, packed: &[u8], unpacked: &[u8]) -> Self {
         let at = u32::try_from(self.bytes.len()).unwrap().to_le_bytes();
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
@@ -146,6 +149,7 @@ impl Zip {
     }
 
     /// Adds only a directory entry, for bytes whose header is at `at`; it claims the uncompressed length `unpacked`.
+    #[must_use]
     pub fn entry(mut self, name: &str, at: usize, bytes: &[u8], unpacked: usize) -> Self {
         let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
         let at = u32::try_from(at).unwrap().to_le_bytes();

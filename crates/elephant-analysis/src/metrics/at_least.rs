@@ -4,22 +4,20 @@ use rustc_hash::FxHashMap;
 
 use super::mapreduce::is_charged;
 use super::{MetricParams, Metrics, SparkMetricParams};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{MbMillis, Millis, Timestamp};
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_model::model::{Application, Symbol};
 
 /// Lower limits; `None` if even these are unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct AtLeast {
     /// From submission to the latest time in the history.
     pub run_time: Option<Millis>,
     /// Container memory × time until then.
     pub used: Option<MbMillis>,
 }
-
-state!(struct AtLeast { run_time, used });
 
 impl AtLeast {
     /// The lower limits of an application, of which `metrics` are the known costs.

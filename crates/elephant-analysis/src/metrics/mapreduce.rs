@@ -3,6 +3,8 @@
 //! Source: Dr. Elephant's `TaskLevelAggregatedMetrics` and `MapReduceMetricsAggregator`, and its
 //! documentation of metrics. Where these differ, a parameter decides (`rules/metrics.yaml`).
 
+use std::borrow::Cow;
+
 use super::{Metrics, TaskCounts, other_attempt_won, run_time};
 use elephant_base::stats::nearest_rank;
 use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
@@ -87,7 +89,7 @@ impl Metrics {
 
 /// Counts by task kind, in kind order. Unknown if a limit cut the log off; for map and reduce tasks also if
 /// the log has gaps and shows none.
-fn task_counts(app: &Application) -> Vec<(&'static str, Option<TaskCounts>)> {
+fn task_counts(app: &Application) -> Vec<(Cow<'static, str>, Option<TaskCounts>)> {
     let announced = |kind| match kind {
         TaskKind::Map => app.announced.maps,
         TaskKind::Reduce => app.announced.reduces,
@@ -99,7 +101,7 @@ fn task_counts(app: &Application) -> Vec<(&'static str, Option<TaskCounts>)> {
     let counts = kinds.into_iter().filter_map(|kind| {
         let group = app.group(kind);
         let counts = group.filter(|_| !is_cut).map(TaskCounts::of);
-        (group.is_some() || may_lack_a_kind(kind)).then_some((kind.name(), counts))
+        (group.is_some() || may_lack_a_kind(kind)).then_some((kind.name().into(), counts))
     });
     counts.collect()
 }

@@ -17,13 +17,15 @@ pub use spark::executor_memory;
 pub use spark::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 pub use spark::{executor_memory_factor, idle_beyond, share_idle_beyond};
 
-use elephant_base::state::state;
+use std::borrow::Cow;
+
+use elephant_base::state::State;
 use elephant_base::units::{CoreMillis, MbMillis, Millis};
 use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_model::model::{Application, TaskCounts};
 
 /// The metrics of one application; unknown values are `None`.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, State)]
 pub struct Metrics {
     /// From submission to end.
     pub run_time: Option<Millis>,
@@ -51,13 +53,10 @@ pub struct Metrics {
     pub cores_idle: Option<CoreMillis>,
     /// Counts of tasks and attempts by kind; `None` if a limit cut the log off, or if the log may end before
     /// the first task.
-    pub tasks: Vec<(&'static str, Option<TaskCounts>)>,
+    pub tasks: Vec<(Cow<'static, str>, Option<TaskCounts>)>,
     /// Counts for Spark applications only; `None` also if the log ends before the first counted item.
     pub spark: Option<SparkCounts>,
 }
-
-state!(struct Metrics { run_time, wait_time, wait_of_reduces, wait_for_first, wait_for_late, used, wasted,
-    failed_attempts, killed_attempts, losing_attempts, cores_used, cores_idle, tasks, spark });
 
 impl Metrics {
     /// Wasted memory as a share of used memory, in percent.

@@ -35,7 +35,7 @@ mod tsar;
 
 use std::path::{Path, PathBuf};
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Timestamp};
 use elephant_input::whole;
 use elephant_parse::{Problem, Problems};
@@ -49,7 +49,7 @@ use recorder::Recorder;
 use series::Series;
 
 /// A metric of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum NodeMetric {
     /// CPU time that was not idle, not spent waiting for disks and not taken by other virtual machines, in
@@ -63,15 +63,6 @@ pub enum NodeMetric {
     /// Retransmitted TCP segments, in percent of those sent (`retran` of `tsar`'s TCP module).
     NetRetrans,
 }
-
-state!(
-    enum NodeMetric {
-        CpuUtil,
-        DiskUtil,
-        DfsLatency,
-        NetRetrans,
-    }
-);
 
 impl NodeMetric {
     /// Every metric.
@@ -215,11 +206,13 @@ impl NodeMetrics {
 
     /// How the host matches a node of the metrics.
     #[must_use]
+    #[doc(hidden)]
     pub fn find(&self, host: &str) -> HostMatch {
         self.hosts.find(host).0
     }
 
     /// The nodes, by name.
+    #[doc(hidden)]
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         self.hosts.names()
     }

@@ -88,7 +88,7 @@ fn a_damaged_line_is_skipped_with_one_warning() {
         lines.insert(8, "what is this,1;2");
         let (metrics, problems) = load(name, lines.join("\n").as_bytes()).unwrap();
         assert_eq!(problems.len(), 1, "{name} {problems:?}");
-        assert_eq!((problems[0].code, problems[0].count), ("node-metrics-line", 2), "{name}");
+        assert_eq!((&*problems[0].code, problems[0].count), ("node-metrics-line", 2), "{name}");
         let shift = if name.contains("0800") { 8 * 3_600_000 } else { 0 };
         let (start, finish) = (START + shift, START + shift + 600_000);
         let node = metrics.nodes().next().unwrap().to_owned();
@@ -177,6 +177,6 @@ fn nan_values_of_prometheus_are_ignored() {
     let (metrics, problems) = load_text(text).unwrap();
     let at = |ms| Timestamp::from_millis(START + ms);
     assert_eq!(metrics.mean("n", NodeMetric::DiskUtil, at(60_000), at(180_000)), Some(40.0));
-    let codes: Vec<_> = problems.iter().map(|problem| (problem.code, problem.count)).collect();
+    let codes: Vec<_> = problems.iter().map(|problem| (&*problem.code, problem.count)).collect();
     assert_eq!(codes, [("node-metrics-host", 1), ("node-metrics-value", 2)]);
 }

@@ -1,7 +1,7 @@
 //! The execution that a task is judged by: which attempt, and how long it took or would have taken.
 
 use crate::stragglers::progress::ProgressCurve;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -17,7 +17,7 @@ pub enum Basis {
 }
 
 /// The unit of a task's input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub enum InputUnit {
     /// Bytes read from sources and shuffles.
     Bytes,
@@ -25,13 +25,7 @@ pub enum InputUnit {
     Records,
 }
 
-state!(
-    enum InputUnit {
-        Bytes,
-        Records,
-    }
-);
-
+#[doc(hidden)]
 impl InputUnit {
     /// The name in reports.
     #[must_use]
@@ -44,7 +38,7 @@ impl InputUnit {
 }
 
 /// How reliable a duration is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub enum Certainty {
     /// The attempt ran to its end.
     Measured,
@@ -53,14 +47,6 @@ pub enum Certainty {
     /// It was killed when its copy won, and its progress is unknown; it would have taken longer than this.
     AtLeast,
 }
-
-state!(
-    enum Certainty {
-        Measured,
-        Estimated,
-        AtLeast,
-    }
-);
 
 /// The judged execution of one task. Row numbers take four bytes, because a job may have a million tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]

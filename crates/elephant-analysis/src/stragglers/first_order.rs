@@ -14,9 +14,6 @@ pub struct Power {
 }
 
 impl Power {
-    /// The values measured in S0.
-    pub(crate) const S0: Self = Self { static_watts: 65.0, dynamic_watts: 17.0 };
-
     /// Power of a machine that runs `tasks` tasks, with `cores` cores and at most `threads` tasks per core: 0
     /// when off, otherwise static power plus one core per task, up to the number of cores. `None` if it
     /// cannot run that many tasks.
@@ -28,15 +25,6 @@ impl Power {
         let active = tasks.min(cores) as f64;
         (tasks <= cores.saturating_mul(threads))
             .then(|| active.mul_add(self.dynamic_watts, self.static_watts))
-    }
-
-    /// Extra power for one more task on a machine that runs `tasks` tasks: everything if the machine was off
-    /// (class A), one core while cores are idle (B), nothing on a shared core (C). `None` if the machine is
-    /// full.
-    #[must_use]
-    pub(crate) fn of_one_more(&self, tasks: u64, cores: u64, threads: u64) -> Option<f64> {
-        let after = self.of_machine(tasks.saturating_add(1), cores, threads)?;
-        Some(after - self.of_machine(tasks, cores, threads)?)
     }
 
     /// Power of one task on a machine of its own.
@@ -224,12 +212,9 @@ mod tests {
 
     #[test]
     fn power_depends_on_the_number_of_active_cores() {
-        let one_more = |tasks| Power::S0.of_one_more(tasks, 4, 2);
-        assert_eq!(
-            (one_more(0), one_more(3), one_more(4), one_more(8)),
-            (Some(82.0), Some(17.0), Some(0.0), None)
-        );
-        assert_eq!(Power::S0.of_machine(9, 4, 2), None);
+        let measured = Power { static_watts: 65.0, dynamic_watts: 17.0 };
+        let watts = [0, 1, 4, 5, 9].map(|tasks| measured.of_machine(tasks, 4, 2));
+        assert_eq!(watts, [Some(0.0), Some(82.0), Some(133.0), Some(133.0), None]);
     }
 
     fn input(shares: (f64, f64, f64), undetected_time: Option<f64>) -> Input {

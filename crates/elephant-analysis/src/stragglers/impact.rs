@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::stragglers::cause::Params;
 use crate::stragglers::labels::Limit;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::descriptive::{median, pearson, skewness};
 use elephant_base::stats::false_discovery::benjamini_hochberg;
 use elephant_base::stats::strata::Strata;
@@ -31,7 +31,7 @@ pub struct JudgedGroup {
 }
 
 /// Cost of the stragglers of one group, or of all groups of a job.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, State)]
 #[non_exhaustive]
 pub struct JobImpact {
     /// Tasks with a label.
@@ -49,10 +49,8 @@ pub struct JobImpact {
     pub servers: BTreeMap<String, ServerTasks>,
 }
 
-state!(struct JobImpact { tasks, stragglers, excesses, delay, time, servers });
-
 /// Tasks of one server.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct ServerTasks {
     /// Tasks with a label.
@@ -61,8 +59,7 @@ pub struct ServerTasks {
     pub stragglers: u64,
 }
 
-state!(struct ServerTasks { tasks, stragglers });
-
+#[doc(hidden)]
 impl JobImpact {
     /// Cost of the stragglers of one job.
     #[must_use]
@@ -157,6 +154,7 @@ pub struct SlowServer {
 /// How many servers [`Impact::worst_servers`] names.
 const WORST_SERVERS: usize = 10;
 
+#[doc(hidden)]
 impl Impact {
     /// Sums up jobs.
     #[must_use]
@@ -269,7 +267,7 @@ fn slow_servers(servers: &BTreeMap<Box<str>, ServerSum>, params: &Params) -> Vec
 }
 
 /// Speculation in one job (S0 table 2).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, State)]
 pub struct Speculation {
     /// Copies launched.
     pub copies: u64,
@@ -282,8 +280,6 @@ pub struct Speculation {
     /// Tasks.
     pub tasks: u64,
 }
-
-state!(struct Speculation { copies, won, lost_seconds, heavy_tail, tasks });
 
 /// Pearson's correlation, over jobs, between the share of tasks whose copy won and the heaviness of the tail.
 /// S0 finds −0.14 to 0.055, so it is only background information.

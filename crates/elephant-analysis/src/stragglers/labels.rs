@@ -2,7 +2,7 @@
 //! input. [`usual`](super::usual) compares a task with its usual time.
 
 use crate::stragglers::executions::{Certainty, Execution, Executions};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::descriptive::{mean, median};
 
 /// Groups with fewer tasks have no stragglers.
@@ -119,7 +119,7 @@ impl Labelling {
 }
 
 /// A reference and the limit derived from it, in seconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, State)]
 #[non_exhaustive]
 pub struct Limit {
     /// The mean or the median.
@@ -127,8 +127,6 @@ pub struct Limit {
     /// A task is a straggler from this duration, or above it, depending on the edge.
     pub at: f64,
 }
-
-state!(struct Limit { reference, at });
 
 /// The labels of a group's executions, in their order.
 #[derive(Debug, Clone, PartialEq)]

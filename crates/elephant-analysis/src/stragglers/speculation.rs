@@ -1,12 +1,12 @@
 //! Activity of the cluster's own speculation: copies, wins and losses, and the time spent on losing attempts.
 
 use crate::stragglers::executions::AttemptsByTask;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 
 /// Speculative copies of the tasks of one or several groups.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Copies {
     /// Copies that were launched.
@@ -23,8 +23,7 @@ pub struct Copies {
     pub all: Millis,
 }
 
-state!(struct Copies { launched, won, lost, lost_by_copies, unknown_duration, all });
-
+#[doc(hidden)]
 impl Copies {
     /// Counts the copies of a group.
     #[must_use]

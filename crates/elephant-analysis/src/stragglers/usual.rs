@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::labels::{Edge, multiple};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::descriptive::{median, quantile, spearman};
 
 /// Whether a task took more than `factor` times its usual time (1.2 in S0 §6.1); `None` if the usual time is
@@ -26,6 +26,7 @@ pub enum UsualSource {
     Group,
 }
 
+#[doc(hidden)]
 impl UsualSource {
     /// The name in reports.
     #[must_use]
@@ -70,7 +71,7 @@ impl Default for UsualRule {
 }
 
 /// A task in one run of its job.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, State)]
 pub struct TaskTime {
     /// Its number in the job or the stage, which is the same in each run.
     pub number: Option<u32>,
@@ -80,8 +81,7 @@ pub struct TaskTime {
     pub input: Option<u64>,
 }
 
-state!(struct TaskTime { number, duration, input });
-
+#[doc(hidden)]
 impl UsualRule {
     /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; only
     /// those with the same work are used. All times are `None` for a group without tasks.

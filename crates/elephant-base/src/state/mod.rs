@@ -1,11 +1,11 @@
 //! Writes values as bytes and reads them back exactly, so that results of several runs can be merged later: numbers bit
 //! by bit, because a rounded one would change a report. Only the version that wrote such bytes reads them.
 
-mod macros;
 mod standard;
 mod text;
 
-pub use macros::state;
+pub use elephant_derive::State;
+pub use text::{put_text, take_known};
 
 /// A value that can be written and read back.
 pub trait State: Sized {
@@ -21,6 +21,7 @@ pub trait State: Sized {
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    /// Starts at the first byte.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)

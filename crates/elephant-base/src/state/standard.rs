@@ -174,8 +174,9 @@ impl<T: State> State for Vec<T> {
 
     fn take(from: &mut Reader<'_>) -> Option<Self> {
         let len = usize::take(from)?;
-        // Each value takes a byte at least, so a wrong length cannot fill the memory.
-        let mut values = Self::with_capacity(len.min(from.left() / size_of::<T>().max(1)));
+        // Each value takes a byte at least, so a wrong length cannot fill the memory, or count without an end.
+        let most = (len <= from.left()).then(|| from.left() / size_of::<T>().max(1))?;
+        let mut values = Self::with_capacity(len.min(most));
         for _ in 0..len {
             values.push(T::take(from)?);
         }

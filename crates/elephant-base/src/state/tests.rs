@@ -4,30 +4,25 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{Reader, State, state};
+use super::{Reader, State};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 struct Named {
     name: String,
     place: Option<u32>,
+    #[state(skip = 7)]
     forgotten: u8,
 }
 
-state!(struct Named { name, place } without { forgotten: 7 });
-
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, State)]
 struct Wrapped(u128);
 
-state!(struct Wrapped(number));
-
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 enum Kind {
     Nothing,
     Pair(u64, bool),
-    Fields { text: &'static str, values: Vec<f64> },
+    Fields { text: Box<str>, values: Vec<f64> },
 }
-
-state!(enum Kind { Nothing, Pair(number, flag), Fields { text, values } });
 
 fn written<T: State>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -52,7 +47,8 @@ fn structs_and_enums_come_back() {
     let named = Named { name: "ä\0".to_owned(), place: Some(300), forgotten: 1 };
     assert_eq!(back(&named), Named { forgotten: 7, ..named.clone() });
     assert_eq!(back(&Wrapped(u128::MAX)), Wrapped(u128::MAX));
-    let all = [Kind::Nothing, Kind::Pair(u64::MAX, true), Kind::Fields { text: "a", values: vec![0.1] }];
+    let all =
+        [Kind::Nothing, Kind::Pair(u64::MAX, true), Kind::Fields { text: "a".into(), values: vec![0.1] }];
     assert_eq!(back(&all.to_vec()), all);
     assert!(Kind::take(&mut Reader::new(&[3])).is_none() && bool::take(&mut Reader::new(&[2])).is_none());
 }

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use super::beta::incomplete_beta;
-use crate::state::state;
+use crate::state::State;
 
 /// Sums of one part over strata that also contain others.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, State)]
 pub struct Strata {
     /// Members of the part.
     pub members: u64,
@@ -28,8 +28,6 @@ pub struct Strata {
     mean: f64,
     variance: f64,
 }
-
-state!(struct Strata { members, hits, other_members, other_hits, expected, mean, variance });
 
 impl Strata {
     /// The parts of one stratum in their order. `stratum` gives the part of each member, if known, and

@@ -5,7 +5,7 @@ use std::ops::{Add, Sub};
 
 use super::{Bytes, Millis, three_digits_grouped};
 
-use crate::state::state;
+use crate::state::State;
 
 /// Formats an amount as GB-hours (1 GB = 1 GiB), without the unit.
 #[must_use]
@@ -22,10 +22,8 @@ pub fn show_hours(hours: f64) -> String {
 /// Memory held over time, in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.
 ///
 /// An integer, so that sums do not depend on the order of addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 pub struct MbMillis(u128);
-
-state!(struct MbMillis(value));
 
 impl MbMillis {
     /// Zero.
@@ -39,12 +37,14 @@ impl MbMillis {
 
     /// `memory` held for `time`, to the byte. For measured memory, which is not a whole number of mebibytes.
     #[must_use]
+    #[doc(hidden)]
     pub const fn exactly(memory: Bytes, time: Millis) -> Self {
         Self(memory.get() as u128 * time.get() as u128 / Bytes::PER_MIB as u128)
     }
 
     /// One of `parts` equal parts; everything if `parts` is 0.
     #[must_use]
+    #[doc(hidden)]
     pub fn split(self, parts: u64) -> Self {
         Self(self.0 / u128::from(parts.max(1)))
     }
@@ -52,12 +52,14 @@ impl MbMillis {
     /// Multiplies by a factor that must not be negative.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+    #[doc(hidden)]
     pub fn times(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor) as u128)
     }
 
     /// Truncated to whole mebibyte-seconds, as in Dr. Elephant.
     #[must_use]
+    #[doc(hidden)]
     pub const fn whole_mb_seconds(self) -> Self {
         Self(self.0 / 1000 * 1000)
     }
@@ -105,10 +107,8 @@ impl Sum for MbMillis {
 /// Cores held over time, in thousandths of a core × milliseconds, because tasks may use fractions of a core.
 ///
 /// An integer, so that sums do not depend on the order of addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]
 pub struct CoreMillis(u128);
-
-state!(struct CoreMillis(value));
 
 impl CoreMillis {
     /// Zero.

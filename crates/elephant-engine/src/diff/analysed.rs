@@ -43,7 +43,8 @@ impl From<&metrics::Metrics> for Metrics {
     fn from(metrics: &metrics::Metrics) -> Self {
         let hours = |amount: Option<MbMillis>| amount.map(MbMillis::as_gb_hours);
         let core_hours = |amount: Option<CoreMillis>| amount.map(CoreMillis::as_core_hours);
-        let tasks = metrics.tasks.iter().map(|(kind, counts)| ((*kind).to_owned(), Tasks::from(*counts)));
+        let tasks =
+            metrics.tasks.iter().map(|(kind, counts)| (kind.clone().into_owned(), Tasks::from(*counts)));
         Self {
             runtime_ms: metrics.run_time.map(Millis::as_f64),
             wait_ms: metrics.wait_time.map(Millis::as_f64),

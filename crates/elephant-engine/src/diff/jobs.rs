@@ -15,6 +15,7 @@ pub struct JobPairs<'a> {
     pub pairs: Vec<&'a Pair>,
     /// Those that changed, the one that changed most first; not empty.
     pub changed: Vec<&'a Pair>,
+    /// Their costs together.
     pub total: Total,
 }
 
@@ -35,6 +36,7 @@ pub struct Total {
 const SUMMED: [&str; 3] = ["runtime_ms", "resource_used_gb_hours", "core_hours_used"];
 
 impl Total {
+    /// The sums over pairs.
     pub fn of<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> Self {
         let mut total = Self::default();
         for pair in pairs {
@@ -61,6 +63,7 @@ impl Total {
         total
     }
 
+    /// The cost with this key; `None` if it is known of no pair.
     #[must_use]
     pub fn figure(&self, key: &str) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.key == key)
@@ -115,6 +118,7 @@ fn key(pair: &Pair) -> Key<'_> {
     (&pair.b.job, &pair.a.job, pair.b.user.as_deref())
 }
 
+#[doc(hidden)]
 impl Diff {
     /// The costs of all pairs together.
     #[must_use]

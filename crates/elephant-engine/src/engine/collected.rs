@@ -26,6 +26,7 @@ pub(super) struct Judged {
 pub struct Keeper<'a> {
     /// What an application did on each node.
     pub by_node: fn(&Application) -> Vec<NodeWork>,
+    /// Gets each application that counts.
     pub keep: &'a (dyn Fn(&ApplicationReport) + Sync),
     /// Gets each copy of an application that counts: if the file of that one changes, the copy takes its place.
     pub keep_copy: &'a (dyn Fn(&ApplicationReport) + Sync),

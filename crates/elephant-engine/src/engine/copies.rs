@@ -7,13 +7,13 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::{Application, Engine};
 
 /// What all copies of a run have in common. Ids alone are not unique: two clusters may both have an
 /// `application_1_0001`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, State)]
 struct Run {
     engine: Engine,
     id: String,
@@ -22,8 +22,6 @@ struct Run {
     name: Option<String>,
     user: Option<String>,
 }
-
-state!(struct Run { engine, id, attempt, start, name, user });
 
 impl Run {
     /// How many of the facts are unknown that a log contains only after its first events.
@@ -45,7 +43,7 @@ impl Run {
 }
 
 /// How much of its run a history contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
 struct Content {
     finished_at: Option<Timestamp>,
     groups: usize,
@@ -53,10 +51,8 @@ struct Content {
     attempts: u64,
 }
 
-state!(struct Content { finished_at, groups, tasks, attempts });
-
 /// The facts about a history that show whether it is a copy of another one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, State)]
 pub(super) struct RunCopy {
     run: Run,
     complete: bool,
@@ -64,8 +60,6 @@ pub(super) struct RunCopy {
     /// How many files it was read from; a copy with its job's configuration has one more.
     files: usize,
 }
-
-state!(struct RunCopy { run, complete, content, files });
 
 impl RunCopy {
     pub(super) fn of(app: &Application, sources: &[String]) -> Self {

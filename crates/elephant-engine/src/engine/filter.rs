@@ -44,11 +44,17 @@ pub struct Filter {
 /// The values that a filter tests. `None` means unknown.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity<'a> {
+    /// The name of the engine.
     pub engine: &'a str,
+    /// The id of the application.
     pub id: &'a str,
+    /// Who ran it.
     pub user: Option<&'a str>,
+    /// The queue that it ran in.
     pub queue: Option<&'a str>,
+    /// Its name, as logged.
     pub name: Option<&'a str>,
+    /// When it was submitted.
     pub start: Option<Timestamp>,
 }
 
@@ -65,6 +71,7 @@ impl<'a> Identity<'a> {
     }
 }
 
+#[doc(hidden)]
 impl Filter {
     /// Whether it selects every application.
     #[must_use]

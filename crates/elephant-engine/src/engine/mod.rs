@@ -45,8 +45,7 @@ pub use crate::results::Sort;
 pub use collected::Keeper;
 pub use filter::Filter;
 pub use filter::Identity;
-pub(crate) use part_file::PartError;
-pub use part_file::PartKind;
+pub use part_file::{PartError, PartKind};
 pub use parts::Part;
 pub use parts::{analyze_part, analyze_parts};
 pub use pieces::Pieces;
@@ -56,8 +55,9 @@ pub(crate) use traces::{Before, visit_traces};
 pub use visit::DUPLICATE;
 pub(crate) use visit::Gathered;
 pub use visit::SUPERSEDED;
+pub(crate) use visit::gather_beside_traces;
 pub use visit::{Visit, Visited, visit, visit_with};
-pub use visit::{discover, gather_beside_traces, visit_beside_traces, visit_for_rules};
+pub use visit::{discover, visit_beside_traces, visit_for_rules};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use super::visit::{Gathered, Unfit};
 use elephant_base::state::{Reader, State};
 
 /// The format of the line. It changes with the line, and with what [`State`] writes between two versions of the program.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const BEGINNING: &[u8] = b"{\"elephant_rs_partial\":";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const COMPRESSION: i32 = 3;
@@ -22,7 +22,9 @@ const CHECKSUM: usize = size_of::<u128>();
 /// What a partial result is part of. Only results of one kind can be merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartKind<'a> {
+    /// The command that writes it.
     pub command: &'static str,
+    /// The hash of the rules in force.
     pub rules_hash: &'a str,
     /// The options that change what is found, by what they are about.
     pub options: Vec<(&'static str, String)>,
@@ -47,36 +49,79 @@ struct Header {
 /// Partial results that cannot be merged.
 #[derive(Debug, Error)]
 pub enum PartError {
+    /// It cannot be read.
     #[error("cannot read the partial result {path}: {source}", path = path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is another file.
     #[error(
         "{path} is not a partial result; --merge takes files that were written with --partial",
         path = path.display()
     )]
-    NoPart { path: PathBuf },
+    NoPart {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not whole.
     #[error("{path} is cut off or damaged; write this partial result again", path = path.display())]
-    Damaged { path: PathBuf },
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another version wrote it, in another format.
     #[error(
         "{path} was written by elephant-rs {version}, which this elephant-rs {VERSION} cannot merge; use one version for \
          all parts",
         path = path.display()
     )]
-    OtherVersion { path: PathBuf, version: String },
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version that wrote it.
+        version: String,
+    },
+    /// Another command wrote it.
     #[error(
         "{path} was written by elephant-rs {theirs}, not by {ours}; merge it with elephant-rs {theirs} --merge",
         path = path.display()
     )]
-    OtherCommand { path: PathBuf, theirs: String, ours: &'static str },
+    OtherCommand {
+        /// The file.
+        path: PathBuf,
+        /// The command that wrote it.
+        theirs: String,
+        /// The command that merges.
+        ours: &'static str,
+    },
+    /// It was written with other rules.
     #[error(
         "{path} was written with other rules (their hash is {theirs}, here {ours}); give --rules as for the parts",
         path = path.display()
     )]
-    OtherRules { path: PathBuf, theirs: String, ours: String },
+    OtherRules {
+        /// The file.
+        path: PathBuf,
+        /// The hash of the rules that it was written with.
+        theirs: String,
+        /// The hash of the rules in force.
+        ours: String,
+    },
+    /// It was written with other options.
     #[error(
         "{path} was written with other {what}; merge parts with the options that they were written with",
         path = path.display()
     )]
-    OtherOptions { path: PathBuf, what: String },
+    OtherOptions {
+        /// The file.
+        path: PathBuf,
+        /// The options that differ.
+        what: String,
+    },
+    /// Two parts have read the same history.
     #[error(
         "{one} and {other} have both read {history}, which would count twice; merge each part once, and give each history \
          to one part",
@@ -84,7 +129,15 @@ pub enum PartError {
         other = other.display(),
         history = history.display()
     )]
-    Overlap { one: PathBuf, other: PathBuf, history: PathBuf },
+    Overlap {
+        /// A part.
+        one: PathBuf,
+        /// Another part.
+        other: PathBuf,
+        /// The history.
+        history: PathBuf,
+    },
+    /// A history and the configuration of its job are in two parts.
     #[error(
         "{history} is in {one}, but its configuration {conf} is in {other}; give a job history and its configuration to \
          one part",
@@ -93,12 +146,25 @@ pub enum PartError {
         history = history.display(),
         conf = conf.display()
     )]
-    Apart { one: PathBuf, other: PathBuf, history: PathBuf, conf: PathBuf },
+    Apart {
+        /// A part.
+        one: PathBuf,
+        /// Another part.
+        other: PathBuf,
+        /// The history.
+        history: PathBuf,
+        /// The configuration of the job.
+        conf: PathBuf,
+    },
+    /// Its histories are a trace, of which there are no parts.
     #[error(
         "{path} is a cluster trace, whose jobs are spread over its files, so it cannot be read in parts; leave --partial out",
         path = path.display()
     )]
-    Trace { path: PathBuf },
+    Trace {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl PartKind<'_> {

@@ -11,10 +11,11 @@ use super::visit::{Gathered, Turn, Visit, gather_in_turn, may_be_superseded};
 use super::worst_charts::{Copied, WorstCharts};
 use super::{Options, Pieces, Progress, Render, conclude, evaluate};
 use crate::results::{ApplicationReport, Report, SourceProblem};
-use elephant_base::state::{State, state};
+use elephant_base::state::State;
 use elephant_input::named::Named;
 use elephant_model::model::Application;
 use elephant_parse::OtherCounters;
+use elephant_ruleset::RuleSet;
 use elephant_verdict::troubles::Basis;
 
 /// What one of several runs found.
@@ -36,16 +37,16 @@ impl Part {
 }
 
 /// A judged application of a part. All are kept, because a part does not know which of them are copies.
+#[derive(State)]
 struct Kept {
     /// Its place in its history.
     nth: usize,
     report: ApplicationReport,
     suppressed_by: Vec<usize>,
     /// Its turn in the run of the part.
+    #[state(skip)]
     turn: Turn,
 }
-
-state!(struct Kept { nth, report, suppressed_by } without { turn: Turn::default() });
 
 /// Judges the histories below the paths, for a report on them and others.
 pub fn analyze_part(named: Named<'_>, basis: Basis<'_>, options: &Options, progress: &Progress) -> Part {
@@ -64,6 +65,18 @@ pub fn analyze_part(named: Named<'_>, basis: Basis<'_>, options: &Options, progr
     })
 }
 
+/// The same, with the facts of the rules, which parts leave out: they are those of the same rules. `None` if a finding is
+/// of no rule.
+fn with_rule_facts<'a>(mut gathered: Gathered<'a, Kept>, rules: &RuleSet) -> Option<Gathered<'a, Kept>> {
+    for Kept { report, .. } in gathered.values_mut() {
+        let suppressed = report.suppressed.iter_mut().map(|suppressed| &mut suppressed.finding);
+        for finding in report.findings.iter_mut().chain(suppressed) {
+            finding.rule_facts = rules.rule(&finding.rule).ok()?.facts;
+        }
+    }
+    Some(gathered)
+}
+
 /// The report on all that the parts have judged. With `render`, applications are rendered, as
 /// [`super::analyze_in_pieces`] does.
 ///
@@ -75,7 +88,8 @@ pub fn analyze_parts(
     options: &Options,
     render: Option<Render<'_>>,
 ) -> Result<(Report, Pieces), PartError> {
-    let gathered: Gathered<'_, Kept> = kind.merge(files, |((), gathered)| Some(gathered))?;
+    let gathered: Gathered<'_, Kept> =
+        kind.merge(files, |((), gathered)| with_rule_facts(gathered, basis.rules))?;
     let worst_charts = WorstCharts::new(options.charts);
     let collector = match render {
         Some(render) => Collector::rendering(render, options.charts),

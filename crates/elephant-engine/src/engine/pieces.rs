@@ -97,6 +97,12 @@ impl Pieces {
         self.ranks.len()
     }
 
+    /// Whether there are no applications.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.ranks.is_empty()
+    }
+
     /// Adds an application, in any order.
     pub(super) fn add(&mut self, rank: Rank, group: JobGroup, piece: io::Result<Vec<u8>>) {
         let piece = match piece {

@@ -15,7 +15,7 @@ use super::read::{Extent, Wanted};
 use super::{Filter, Progress, progress};
 use crate::results::{SourceProblem, Summary};
 use elephant_base::limits::Limits;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Bytes;
 use elephant_input::discover;
 use elephant_input::inventory::{Inventory, Source};
@@ -90,7 +90,8 @@ impl<T> Visited<T> {
         let is_copy = |visit: &mut Visit<T>| {
             let Some(place) = elsewhere(visit) else { return false };
             let message = format!("{} is also {place}; it is counted once", visit.id);
-            let problem = Problem { level: Level::Info, code: DUPLICATE, position: None, message, count: 1 };
+            let problem =
+                Problem { level: Level::Info, code: DUPLICATE.into(), position: None, message, count: 1 };
             let source = visit.sources.first().cloned().unwrap_or_default();
             problems.push(SourceProblem { source, problem });
             true
@@ -104,7 +105,7 @@ impl<T> Visited<T> {
 }
 
 /// The result for one application.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, State)]
 pub struct Visit<T> {
     /// The application's id.
     pub id: String,
@@ -114,8 +115,6 @@ pub struct Visit<T> {
     /// The value that `look` returned.
     pub value: T,
 }
-
-state!(struct Visit<T> { id, copy, sources, value });
 
 /// Finds all files below `paths` (files, folders, `-` for standard input) and detects what they hold, with
 /// default limits.
@@ -179,7 +178,7 @@ pub fn visit_beside_traces<T: Send>(
 ///
 /// # Errors
 /// The first cluster trace: its jobs are in several files, which cannot be read apart.
-pub fn gather_beside_traces<T: Send, R>(
+pub(crate) fn gather_beside_traces<T: Send, R>(
     named: Named<'_>,
     insisted: Option<TraceFormat>,
     (filter, limits): (&Filter, &Limits),

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::stage_name;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::Application;
 use elephant_model::model::spark::StageAttempt;
 use elephant_rule::finding::{Finding, Subject};
 
 /// A stage attempt with its name and its ordinal among stages of this name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct StageName {
     /// Its id in this run.
@@ -23,8 +23,7 @@ pub struct StageName {
     pub ordinal: u64,
 }
 
-state!(struct StageName { id, name, ordinal });
-
+#[doc(hidden)]
 impl StageName {
     /// The names of the stages that `findings` are about.
     pub fn of_findings<'a>(app: &Application, findings: impl Iterator<Item = &'a Finding>) -> Vec<Self> {

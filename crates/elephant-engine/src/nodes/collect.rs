@@ -13,7 +13,7 @@ use super::settings::Settings;
 use elephant_analysis::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
 use elephant_analysis::stragglers::executions::overtaken_originals;
 use elephant_analysis::stragglers::labels::multiple;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::descriptive::median;
 use elephant_base::stats::strata::Strata;
 use elephant_base::units::{Millis, Timestamp};
@@ -94,7 +94,7 @@ impl Hosts {
 
 /// The z-scores of one application. Rows are small because tens of thousands of applications may be in
 /// memory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, State)]
 pub struct Sample {
     /// Successful attempts, and originals that a copy overtook, with a known host, group by group.
     pub rows: Vec<Row>,
@@ -106,10 +106,8 @@ pub struct Sample {
     pub losses: Vec<(Host, Losses)>,
 }
 
-state!(struct Sample { rows, groups, peers, losses });
-
 /// An attempt with its z-score.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, State)]
 pub struct Row {
     /// Its deviation from the group's mean duration, in standard deviations.
     pub score: f64,
@@ -123,10 +121,8 @@ pub struct Row {
     pub overtaken: bool,
 }
 
-state!(struct Row { score, host, day, straggler, overtaken });
-
 /// Counts of task groups by how they were used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct GroupCounts {
     /// Groups whose tasks have z-scores.
     pub used: u64,
@@ -142,8 +138,6 @@ pub struct GroupCounts {
     /// Tasks whose node is not logged. They count towards their group, but not towards any node.
     pub tasks_without_node: u64,
 }
-
-state!(struct GroupCounts { used, too_small, without_spread, tasks, overtaken, tasks_without_node });
 
 impl GroupCounts {
     /// Adds the counts of other groups.

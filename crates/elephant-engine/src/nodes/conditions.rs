@@ -70,20 +70,27 @@ pub(crate) struct Facts<'a> {
 /// The text of a condition cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ConditionError {
+    /// It is not a field, a comparison and a value.
     #[error(
         "write a field, = or !=, and a value, such as kind=map, name=count*, tasks=100-, hour=22-5 or weekday=sat"
     )]
     Form,
+    /// There is no field of this name.
     #[error("there is no field \"{0}\"; the fields are type, kind, name, tasks, hour and weekday")]
     Field(String),
+    /// This value is neither a number nor a range.
     #[error("\"{0}\" is not a number or a range, such as 7, 9-17 or 100-")]
     Range(String),
+    /// The range begins with a greater number than it ends with.
     #[error("{0} is more than {1}; only hours go around midnight, so write {1}-{0}")]
     Reversed(u64, u64),
+    /// The hour is more than 23.
     #[error("an hour is from 0 to 23")]
     Hour,
+    /// The pattern has this error.
     #[error("{0}")]
     Pattern(String),
+    /// What the field is called, the value, and the values that it may have.
     #[error("no {0} is \"{1}\"; there are {2}")]
     Unknown(&'static str, String, String),
 }

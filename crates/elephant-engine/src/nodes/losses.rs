@@ -2,10 +2,10 @@
 
 use std::ops::AddAssign;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Counts of one host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct Losses {
     /// Spark executors that were lost, not because of memory and not on purpose.
@@ -14,8 +14,7 @@ pub struct Losses {
     pub failures: u64,
 }
 
-state!(struct Losses { executors, failures });
-
+#[doc(hidden)]
 impl Losses {
     /// Whether nothing was lost.
     #[must_use]

@@ -1,13 +1,11 @@
 //! Attempts that are compared, and their hosts.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 
 /// A host, as an index into [`Hosts`](super::collect::Hosts).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
 pub struct Host(u32);
-
-state!(struct Host(value));
 
 impl Host {
     pub(super) const fn new(number: u32) -> Self {

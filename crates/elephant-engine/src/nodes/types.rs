@@ -94,6 +94,7 @@ impl NodeTypes {
     }
 
     /// The lines that could not be read.
+    #[doc(hidden)]
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter()
     }
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(google.of_host("6"), Some("CPU 0.5, memory 0.2493, platform HofLGz"));
         assert_eq!(google.problems().count(), 0);
         let alibaba = types("m_1,0,37,37,96,100,USING\nm_2,0,37,37,64,50,USING\nm_3,0,37\nm_3,\n");
-        let found: Vec<_> = alibaba.problems().map(|it| (it.code, it.position, it.count)).collect();
+        let found: Vec<_> = alibaba.problems().map(|it| (&*it.code, it.position, it.count)).collect();
         assert_eq!(found, [("node-types-line", Some(Position::Line(3)), 2)]);
         assert_eq!(
             (alibaba.of_host("m_1"), alibaba.of_host("m_2"), alibaba.of_host("m_3")),

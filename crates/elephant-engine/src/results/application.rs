@@ -6,7 +6,7 @@ use super::{Leading, NodeWork, Work};
 use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
 use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Conf;
 use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
@@ -16,7 +16,7 @@ use elephant_verdict::savings::ApplicationSavings;
 use elephant_verdict::troubles::{Recommended, Trouble};
 
 /// One application with the results of the rules.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, State)]
 #[allow(missing_docs)] // as in `Application`
 pub struct ApplicationReport {
     pub id: String,
@@ -27,14 +27,14 @@ pub struct ApplicationReport {
     pub name: Option<String>,
     pub user: Option<String>,
     pub queue: Option<String>,
-    pub job_type: Option<&'static str>,
+    pub job_type: Option<Name>,
     pub status: Status,
     pub complete: bool,
     /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
     /// history.
     pub incomplete: Option<String>,
     /// The option of the limit that kept a part of the history out, if one did.
-    pub limit: Option<&'static str>,
+    pub limit: Option<Name>,
     /// Whether the application could be judged. A complete history always can. An incomplete one must
     /// contain the end of an attempt, and a rule about tasks, stages or jobs must have been evaluated.
     pub judged: bool,
@@ -86,11 +86,6 @@ pub struct ApplicationReport {
     pub charts: Option<Box<Charts>>,
 }
 
-state!(struct ApplicationReport { id, attempt, engine, engine_version, name, user, queue, job_type,
-    status, complete, incomplete, limit, judged, sources, submitted_at, started_at, finished_at, severity,
-     raw_severity, severity_in_larger_run, score, leading, metrics, work, at_least, counts, troubles, recommended, savings,
-     findings, suppressed, evaluated, not_evaluated, stage_names, phases, configuration, nodes, charts });
-
 impl ApplicationReport {
     /// The job that this application is a run of.
     #[must_use]
@@ -106,6 +101,7 @@ impl ApplicationReport {
 
     /// The subject without the ids of this run.
     #[must_use]
+    #[doc(hidden)]
     pub fn subject_key(&self, subject: &Subject) -> String {
         subject_key(&self.stage_names, subject)
     }
@@ -113,12 +109,14 @@ impl ApplicationReport {
     /// Whether the log was cut before the job's name, or lost it. A complete log without a name is a job
     /// without a name.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_unnamed(&self) -> bool {
         !self.complete && self.job_key() == JobKey::new(self.engine, None)
     }
 
     /// The job under which the run is compared: its own, or a placeholder if the name is lost.
     #[must_use]
+    #[doc(hidden)]
     pub fn compared_job(&self) -> JobKey {
         if self.is_unnamed() {
             JobKey::from(format!("{} · (name unknown)", self.engine.name()))
@@ -128,6 +126,7 @@ impl ApplicationReport {
     }
 }
 
+#[doc(hidden)]
 impl ApplicationReport {
     /// The facts of an application, without any results.
     pub(crate) fn of(app: &Application, sources: &[String]) -> Self {
@@ -139,11 +138,11 @@ impl ApplicationReport {
             name: app.name.clone(),
             user: app.user.clone(),
             queue: app.queue.clone(),
-            job_type: job_type(app),
+            job_type: job_type(app).map(Name::Borrowed),
             status: app.status,
             complete: app.complete,
             incomplete: app.why_incomplete(),
-            limit: app.limit.map(|limit| limit.option),
+            limit: app.limit.map(|limit| limit.option.into()),
             judged: true,
             sources: sources.to_vec(),
             submitted_at: app.submitted_at,

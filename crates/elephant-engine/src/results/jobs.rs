@@ -20,6 +20,7 @@ use elephant_verdict::troubles::WorthSum;
 pub struct JobGroup(u128);
 
 impl JobGroup {
+    /// The group of an application.
     #[must_use]
     pub fn of(app: &ApplicationReport) -> Self {
         Self::of_run(app.engine, app.name.as_deref(), app.user.as_deref(), &app.id)
@@ -40,6 +41,7 @@ const RECENT_RUNS: usize = 20;
 /// The runs of one job by one user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobTotal {
+    /// What the runs have in common.
     pub group: JobGroup,
     /// The definition of the job.
     pub job: JobKey,
@@ -94,15 +96,19 @@ impl WorstRun {
     }
 
     /// Its id, with the attempt.
+    #[must_use]
     pub fn id(&self) -> &str {
         &self.id.0
     }
 
     /// The first of its files.
+    #[must_use]
     pub fn source(&self) -> Option<&str> {
         self.source.0.as_deref()
     }
 
+    /// The rule of its worst finding, as readers know it, and the subject.
+    #[must_use]
     pub fn finding(&self) -> &str {
         &self.finding
     }

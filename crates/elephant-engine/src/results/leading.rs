@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Metrics;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::{Application, Status};
 use elephant_ruleset::settings::{OrderBy, OrderParams};
 use elephant_verdict::savings::{Amounts, ApplicationSavings};
@@ -26,27 +26,19 @@ pub enum Sort {
 }
 
 /// The first part of an application's sort key. All applications of a report have the same variant.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, State)]
 pub enum Leading {
+    /// What its remedies save, most first.
     Worth(Worth),
     /// The memory that is wasted; `None` comes last.
     Waste(Reverse<Option<u64>>),
     /// The run time; `None` comes last.
     RunTime(Reverse<Option<u64>>),
+    /// The name, or the id of an application without one.
     Name(Box<str>),
     /// Severity decides.
     Nothing,
 }
-
-state!(
-    enum Leading {
-        Worth(value),
-        Waste(value),
-        RunTime(value),
-        Name(value),
-        Nothing,
-    }
-);
 
 impl Leading {
     /// `sort` or, without it, the order of the rule set.

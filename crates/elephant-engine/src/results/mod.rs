@@ -18,7 +18,7 @@ mod worst;
 use chrono::NaiveDate;
 
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_ruleset::RuleInfo;
 
 pub use crate::fingerprint::{Fingerprint, JobKey, StageName};
@@ -35,14 +35,14 @@ pub use elephant_verdict::charts::{
     Timeline,
 };
 pub use jobs::JobGroup;
-pub use jobs::{JobSums, JobTotal};
+pub use jobs::{JobSums, JobTotal, WorstRun};
 pub use leading::Leading;
 pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use node_work::NodeWork;
 pub use rollups::GroupName;
-pub use rollups::{Rollup, Waste};
-pub(crate) use rollups::{RollupSums, Rollups};
+pub(crate) use rollups::RollupSums;
+pub use rollups::{Rollup, Rollups, Waste};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
 pub use worst::Candidate;
@@ -75,6 +75,7 @@ pub struct Report {
     pub comparison: Option<Comparison>,
 }
 
+#[doc(hidden)]
 impl Report {
     /// Removes findings below this severity and all but the first applications. Counts stay.
     pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
@@ -132,12 +133,10 @@ pub struct Summary {
 }
 
 /// A problem and its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct SourceProblem {
     /// The file.
     pub source: String,
     /// The problem.
     pub problem: Problem,
 }
-
-state!(struct SourceProblem { source, problem });

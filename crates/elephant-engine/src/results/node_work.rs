@@ -1,15 +1,16 @@
 //! What an application did on one node: sums that can be added up over many applications.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 
 /// Sums of one application on one node. Whole numbers, so that no sum depends on the order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 pub struct NodeWork {
     /// The node as logged.
     pub node: String,
     /// Attempts that ran there.
     pub attempts: u64,
+    /// Those of them that failed.
     pub failed: u64,
     /// Total run time of the attempts; `None` if the log has the times of none.
     pub task_time: Option<Millis>,
@@ -21,10 +22,8 @@ pub struct NodeWork {
     pub compared: u64,
     /// How many of those are stragglers.
     pub stragglers: u64,
-    /// The sum of their z-scores, and of the squares of these, in millionths.
+    /// The sum of their z-scores, in millionths.
     pub score: i64,
+    /// The sum of the squares of their z-scores, in millionths.
     pub squares: i64,
 }
-
-state!(struct NodeWork { node, attempts, failed, task_time, lost_executors, node_failures, compared, stragglers, score,
-    squares });

@@ -16,6 +16,7 @@ const MOST_CHARACTERS: usize = 200;
 /// What the applications of a group used and wasted, as far as both are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waste {
+    /// How many applications the group has.
     pub applications: u64,
     /// Those whose waste is known.
     pub known: u64,
@@ -43,6 +44,7 @@ impl Waste {
 /// What the applications of a group have in common. Without the property they have no name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct GroupName {
+    /// The user, the queue or the name of the job; `None` if it is unknown.
     pub name: Option<String>,
     /// Who runs a job: jobs of one name by two users are two jobs.
     pub user: Option<String>,
@@ -60,9 +62,13 @@ pub struct Rollup {
 /// Applications by each property.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rollups {
+    /// The jobs, by name and user.
     pub jobs: Rollup,
+    /// The users.
     pub users: Rollup,
+    /// The queues.
     pub queues: Rollup,
+    /// The days of submission.
     pub days: Rollup,
 }
 
@@ -126,6 +132,7 @@ fn sum(groups: &[(GroupName, Waste)]) -> Option<(u64, Waste)> {
     (!groups.is_empty()).then_some((groups.len() as u64, sum))
 }
 
+#[doc(hidden)]
 impl ApplicationReport {
     /// When it started or, if that is unknown, when it was submitted.
     #[must_use]

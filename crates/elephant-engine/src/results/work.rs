@@ -1,6 +1,6 @@
 //! Sums over all attempts of an application. Runs of one job are compared by them.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
@@ -8,7 +8,7 @@ use elephant_model::model::table::{Outcome, TaskKind};
 
 /// Sums over all attempts, without setup and cleanup tasks of Hadoop 1. A value is `None` if no attempt
 /// reports it, or if an attempt reports an unreadable one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct Work {
     /// Total run time of the attempts, including failed and killed ones.
@@ -18,8 +18,6 @@ pub struct Work {
     /// The number of failed attempts; `None` if the history contains no attempt.
     pub failed_attempts: Option<u64>,
 }
-
-state!(struct Work { task_time, input, failed_attempts });
 
 impl Work {
     /// The sums of `app`.

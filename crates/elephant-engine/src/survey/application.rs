@@ -20,14 +20,14 @@ use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::impact::{JobImpact, JudgedGroup, JudgedTask, Speculation};
 use elephant_analysis::stragglers::labels::{Labels, Reference};
 use elephant_analysis::stragglers::speculation::Copies;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::conf::defaults::Version;
 use elephant_model::model::table::{TaskKind, TimePoint};
 use elephant_model::model::{Application, Status};
 
 /// The stragglers of one application.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, State)]
 #[allow(missing_docs)] // as in `Application`
 #[non_exhaustive]
 pub struct ApplicationStragglers {
@@ -67,15 +67,12 @@ pub struct ApplicationStragglers {
     /// Stragglers with node metrics for their node and time.
     pub with_node_metrics: u64,
     /// Results of the detectors over all its groups, the cluster's own first; empty without a replay.
+    #[state(skip)]
     pub detectors: Vec<Evaluated>,
 }
 
-state!(struct ApplicationStragglers { id, version, origin, name, user, status, complete, sources, submitted_at,
-    run_time, run_times, groups, small_groups, delay, waited_for, waits, by_median, by_mean, copies, speculation, causes,
-    with_node_metrics } without { detectors: Vec::new() });
-
 /// A straggler that ended after all tasks of its group that are not stragglers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct WaitedFor {
     /// Its group.
@@ -92,8 +89,6 @@ pub struct WaitedFor {
     pub confidence: Option<Confidence>,
 }
 
-state!(struct WaitedFor { group, label, task, node, cause, confidence });
-
 /// The key common to all runs of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JobKey {
@@ -102,6 +97,7 @@ pub(super) struct JobKey {
     name: String,
 }
 
+#[doc(hidden)]
 impl ApplicationStragglers {
     /// Surveys an application.
     #[must_use]

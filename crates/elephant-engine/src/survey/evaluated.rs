@@ -11,14 +11,14 @@ use elephant_analysis::stragglers::quality::{Judged, Quality};
 use elephant_analysis::stragglers::regression::ProgressModel;
 use elephant_analysis::stragglers::replay::{Options, Sources};
 use elephant_analysis::stragglers::usual::UsualSource;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_model::model::Engine;
 use elephant_model::model::conf::defaults::Version;
 use elephant_model::model::table::TaskGroup;
 
 /// A task that a detector flagged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 struct Detection {
     /// The task's index among the executions of its group.
     place: u32,
@@ -26,10 +26,8 @@ struct Detection {
     after: Millis,
 }
 
-state!(struct Detection { place, after });
-
 /// Result of a replay of a group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub(super) struct Replayed {
     /// Sorted by detector, as its index in [`catalogue`], then by task.
     detections: Vec<(u8, Detection)>,
@@ -38,8 +36,6 @@ pub(super) struct Replayed {
     steps: (Millis, Millis),
     model_runs: u64,
 }
-
-state!(struct Replayed { detections, sources, optimistic, steps, model_runs });
 
 /// Name of Spark's speculation with each of the tried settings.
 pub const SWEPT: &str = "spark-sweep";

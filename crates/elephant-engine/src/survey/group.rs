@@ -14,14 +14,14 @@ use elephant_analysis::stragglers::labels::{
     DOS_DIAGNOSE, DOS_REPORT, Limit, Reference, dos_index, is_dos_straggler,
 };
 use elephant_analysis::stragglers::usual::{TaskTime, UsualRule};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 
 /// One group of tasks.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, State)]
 #[non_exhaustive]
 pub struct GroupReport {
     /// The kind of its tasks.
@@ -49,21 +49,19 @@ pub struct GroupReport {
     /// The stragglers, longest first.
     pub stragglers: Vec<Straggler>,
     /// Results of the detectors; `None` without a replay.
+    #[state(skip)]
     pub evaluation: Option<Evaluation>,
     times: Vec<(TaskTime, Certainty)>,
     replayed: Option<Replayed>,
     /// Its key in other runs; `None` if no models are used or learnt.
     key: Option<GroupKey>,
     /// The times and the progress of its tasks, for models.
+    #[state(skip)]
     pub(super) learnt: Option<LearntRun>,
 }
 
-state!(struct GroupReport { kind, label, tasks, judged, skipped_unfinished, undetermined, concurrent,
-    limit, input_unit, dos, histogram, stragglers, times, replayed, key } without { evaluation: None,
-    learnt: None });
-
 /// One straggler.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, State)]
 #[non_exhaustive]
 pub struct Straggler {
     /// The task's number in the job or the stage.
@@ -89,9 +87,6 @@ pub struct Straggler {
     /// Its cause.
     pub cause: Option<StragglerCause>,
 }
-
-state!(struct Straggler { task, attempt, node, started_at, duration, certainty, times_reference, input,
-    dos_index, overtaken, cause });
 
 /// The host that ran an attempt.
 pub(super) fn host(app: &Application, group: &TaskGroup, row: usize) -> Option<String> {
@@ -138,6 +133,7 @@ impl Settings {
     }
 }
 
+#[doc(hidden)]
 impl GroupReport {
     pub(super) fn of(
         app: &Application,

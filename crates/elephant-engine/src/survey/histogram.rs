@@ -1,6 +1,6 @@
 //! Distribution of the durations of a group's tasks, with the straggler limit at an edge.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 
 /// Number of steps below the limit.
@@ -9,7 +9,7 @@ const BELOW: usize = 6;
 const ABOVE: usize = 6;
 
 /// Tasks by duration.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct Histogram {
     /// Start of each step, and its number of tasks. The last step also holds all longer tasks.
@@ -19,8 +19,6 @@ pub struct Histogram {
     /// Whether the last step holds tasks beyond its width.
     pub open: bool,
 }
-
-state!(struct Histogram { steps, limit, open });
 
 impl Histogram {
     /// From durations and the limit, in seconds. Without a limit the steps end at the longest task.

@@ -15,7 +15,7 @@ use elephant_analysis::stragglers::executions::{Execution, Executions};
 use elephant_analysis::stragglers::regression::ProgressModel;
 use elephant_analysis::stragglers::replay::{GRID, Timeline, median_progress};
 use elephant_analysis::stragglers::usual::TaskTime;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_input::whole;
 use elephant_model::model::spark::StageAttempt;
@@ -70,13 +70,11 @@ pub enum LearntError {
 }
 
 /// A group of tasks of a job, the same in each of its runs.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, State)]
 pub(crate) struct GroupKey {
     job: String,
     group: String,
 }
-
-state!(struct GroupKey { job, group });
 
 impl GroupKey {
     /// The keys of the groups of an application, in their order.
@@ -212,6 +210,7 @@ struct Header {
     models_version: u32,
 }
 
+#[doc(hidden)]
 impl Learnt {
     /// Reads a file.
     ///

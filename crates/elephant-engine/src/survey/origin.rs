@@ -1,11 +1,11 @@
 //! Where an application comes from.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_input::trace_table::TraceFormat;
 use elephant_model::model::Engine;
 
 /// Where an application comes from: the history of an engine, or a cluster trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub enum Origin {
     /// A history of this engine.
     Engine(Engine),
@@ -13,13 +13,7 @@ pub enum Origin {
     Trace(TraceFormat),
 }
 
-state!(
-    enum Origin {
-        Engine(value),
-        Trace(value),
-    }
-);
-
+#[doc(hidden)]
 impl Origin {
     /// The name in reports: "spark", "google-2011 trace".
     #[must_use]

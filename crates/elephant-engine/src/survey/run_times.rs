@@ -7,7 +7,7 @@ use super::group::GroupReport;
 use super::settings::Settings;
 use elephant_analysis::replay::{Micros, mapreduce, spark};
 use elephant_analysis::stragglers::group::GroupStragglers;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine, Status};
 use elephant_verdict::savings::error_of_replay;
@@ -15,7 +15,7 @@ use elephant_verdict::savings::error_of_replay;
 /// Run times of applications with copies, compared with those without. A copy starts at the flag, finds a
 /// slot, and takes the median time of its group; the task ends with the attempt that ends first. Tasks that
 /// are slow because of their data or code get no copies, which would be as slow.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, State)]
 pub struct RunTimes {
     /// Applications with flagged tasks that can be replayed.
     pub applications: u64,
@@ -28,8 +28,6 @@ pub struct RunTimes {
     /// The error of `saved_ms`.
     pub error_ms: f64,
 }
-
-state!(struct RunTimes { applications, unknown, recorded_ms, saved_ms, error_ms });
 
 impl RunTimes {
     /// Adds the run times of other applications. The errors of one model are not independent, so they add up.

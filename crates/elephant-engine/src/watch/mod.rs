@@ -35,7 +35,7 @@ pub use rest::TIMEOUT;
 pub use servers::Questions;
 #[cfg(feature = "http")]
 pub use servers::Servers;
-pub use state::State;
+pub use state::{State, StateError};
 #[cfg(feature = "http")]
 pub use webhook::Outcome;
 #[cfg(feature = "http")]
@@ -148,6 +148,7 @@ impl Watch {
 
     /// Also queues each flag as a message in the state.
     #[cfg(feature = "http")]
+    #[must_use]
     pub fn with_messages(mut self, to_message: ToMessage) -> Self {
         self.teller.to_message = Some(to_message);
         self

@@ -23,6 +23,7 @@ pub struct Total {
 /// A change over all applications.
 #[derive(Debug, Clone)]
 pub struct ChangeTotal {
+    /// What differs from the recorded runs.
     pub change: Change,
     /// How many applications it shortens by more than the error of the model.
     pub shortened: u64,
@@ -32,9 +33,10 @@ pub struct ChangeTotal {
     pub lengthened: u64,
     /// The time added in these applications together, in milliseconds; `None` if there are none.
     pub longer_ms: Option<Range>,
-    /// The core-hours and GB-hours that it saves in the applications where that is more than the error; negative if it
-    /// costs more. `None` without such an application.
+    /// The core-hours that it saves in the applications where that is more than the error; negative if it costs more.
+    /// `None` without such an application.
     pub core_hours: Option<Range>,
+    /// The GB-hours that it saves in the applications where that is more than the error, in the same way.
     pub gb_hours: Option<Range>,
     /// Number of applications for which its effect is known, including no effect.
     pub known: u64,
@@ -149,6 +151,7 @@ impl Total {
     }
 }
 
+#[doc(hidden)]
 impl WhatIfReport {
     /// Why applications were not replayed, and how many.
     #[must_use]

@@ -104,7 +104,7 @@ impl Check for Unneeded {
             (by_share, params.wasted_share.describe_in(level, percent)),
             (by_amount, params.wasted.describe(level)),
         ];
-        let hours = |amount: MbMillis| Measure::Number(Some(amount.as_gb_hours()), "_gb_hours");
+        let hours = |amount: MbMillis| Measure::Number(Some(amount.as_gb_hours()), "_gb_hours".into());
         let mut evidence = vec![
             ("used_gb_hours", hours(used)),
             ("wasted_gb_hours", hours(wasted)),
@@ -157,7 +157,7 @@ impl Waste {
             .tasks(tasks(app))
             .tells(if is_local(app) { TroubleKind::MuchMemory } else { TroubleKind::IdleExecutors })
             .facts(vec![
-                ("used_gb_hours", Measure::Number(Some(used.as_gb_hours()), "_gb_hours")),
+                ("used_gb_hours", Measure::Number(Some(used.as_gb_hours()), "_gb_hours".into())),
                 ("idle_cores_ratio", Measure::Ratio(Some(idle))),
             ])
             .facts(idleness.iter().flat_map(Idleness::evidence))

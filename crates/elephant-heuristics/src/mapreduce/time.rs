@@ -381,7 +381,12 @@ impl Time {
         }
         if self.short_without_remedy < level {
             let (limit, of) = short;
-            conditions.push(Condition { limit, of, text: REMEDY.to_owned(), holds: remedy >= level });
+            conditions.push(Condition {
+                limit: limit.into(),
+                of,
+                text: REMEDY.to_owned(),
+                holds: remedy >= level,
+            });
         }
         conditions
     }

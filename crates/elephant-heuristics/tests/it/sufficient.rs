@@ -235,7 +235,6 @@ fn assert_enough(all: impl IntoIterator<Item = Checked>) -> BTreeMap<String, u64
         }
         all_wrong.extend(wrong);
     }
-    println!("findings checked: {sums:?}");
     assert!(all_wrong.is_empty(), "{} of {sums:?}:\n{}", all_wrong.len(), all_wrong.join("\n"));
     sums
 }

@@ -52,7 +52,9 @@ pub fn list(named: Named<'_>, limits: &Limits) -> FileList {
 /// A file, unopened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
+    /// Where it is; an address if it is in a storage.
     pub path: PathBuf,
+    /// What tells whether it changed.
     pub state: FileState,
 }
 

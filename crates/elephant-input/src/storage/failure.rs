@@ -1,7 +1,7 @@
 //! Why a request to a storage failed, with advice.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 
 /// See the module. It travels inside an [`io::Error`], so that readers need not know storages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,8 @@ pub struct StorageFailure {
 
 impl StorageFailure {
     /// As an error of this kind. The text continues "cannot read ADDRESS:".
-    pub(super) fn error(kind: ErrorKind, text: impl Into<String>) -> io::Error {
+    #[cfg(feature = "remote")]
+    pub(super) fn error(kind: io::ErrorKind, text: impl Into<String>) -> io::Error {
         io::Error::new(kind, Self { text: text.into() })
     }
 

@@ -1,6 +1,6 @@
 //! Objects that had to be copied to this machine, because their storage gives them only as a whole.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -54,11 +54,12 @@ fn folder() -> io::Result<Arc<TempDir>> {
 }
 
 /// Removes all copies, when a run is interrupted.
+#[cfg(feature = "remote")]
 pub fn remove_all() {
     // A thread that is making the folder holds the lock for a moment only.
     let known = FOLDER.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
     if let Some(folder) = known
-        && let Err(error) = fs::remove_dir_all(folder.path())
+        && let Err(error) = std::fs::remove_dir_all(folder.path())
     {
         log::debug!("cannot remove {}: {error}", folder.path().display());
     }

@@ -3,9 +3,11 @@
 /// An attempt of a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
+    /// The index of its task.
     pub task: usize,
     /// Whether it is a copy of another attempt.
     pub copy: bool,
+    /// The index of the node that it runs on.
     pub node: usize,
     /// Its launch, in seconds since the start of the job.
     pub start: f64,

@@ -24,15 +24,19 @@ const MOST: usize = 100_000;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
+    /// The name in reports.
     pub name: String,
     pub(crate) nodes: Vec<NodeGroup>,
+    /// The tasks that run.
     pub job: Job,
     pub(crate) cluster: Cluster,
     pub(crate) noise: Noise,
     pub(crate) detection: Detection,
     pub(crate) judgement: Judgement,
     pub(crate) energy: Energy,
+    /// When copies are started.
     pub policies: Vec<Policy>,
+    /// The names of the detectors that are compared.
     pub detectors: Vec<String>,
     pub(crate) lags_s: Vec<f64>,
 }
@@ -45,9 +49,11 @@ pub(crate) struct NodeGroup {
     pub(crate) active_cores: f64,
 }
 
+/// A job of equal tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
+    /// How many tasks it has.
     pub tasks: usize,
     pub(crate) task_s: f64,
     pub(crate) split_mib: f64,
@@ -113,10 +119,20 @@ pub(crate) struct Energy {
 pub enum ScenarioError {
     /// The text is no scenario.
     #[error("{name}: {source}")]
-    Yaml { name: String, source: serde_yaml::Error },
+    Yaml {
+        /// The name of the scenario.
+        name: String,
+        /// What is wrong with the text.
+        source: serde_yaml::Error,
+    },
     /// A value is impossible.
     #[error("{name}: {problem}")]
-    Value { name: String, problem: String },
+    Value {
+        /// The name of the scenario.
+        name: String,
+        /// Which value, and why.
+        problem: String,
+    },
 }
 
 impl Scenario {

@@ -23,6 +23,7 @@ pub enum Study {
 }
 
 impl Study {
+    /// All experiments, in the order of reports.
     pub const ALL: [Self; 3] = [Self::Characteristics, Self::Policies, Self::Lag];
 
     /// The name in reports.
@@ -39,25 +40,35 @@ impl Study {
 /// Scenarios for each experiment, and the seeds.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// The experiments, each with its scenarios.
     pub studies: Vec<(Study, Vec<Scenario>)>,
+    /// The first seed; the others follow it.
     pub first_seed: u64,
+    /// How many seeds there are.
     pub seeds: u64,
 }
 
 /// The results of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterReport {
+    /// The first seed.
     pub first_seed: u64,
+    /// How many seeds there are.
     pub seeds: u64,
+    /// The experiments, each with its results.
     pub studies: Vec<(Study, Vec<Row>)>,
 }
 
 /// The results of one detector under one policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
+    /// The name of the scenario.
     pub scenario: String,
+    /// When copies are started.
     pub policy: Policy,
+    /// The name of the detector.
     pub detector: String,
+    /// How late the detector sees reports of progress, in seconds.
     pub lag_s: f64,
     /// By [`Metric::ALL`].
     values: [Option<Spread>; Metric::ALL.len()],
@@ -66,29 +77,50 @@ pub struct Row {
 /// A measure of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
+    /// Share of flagged tasks that were stragglers and no fakes.
     Precision,
+    /// Share of flagged tasks that were stragglers.
     PrecisionRaw,
+    /// Share of stragglers that were flagged.
     Recall,
+    /// Share of stragglers that were flagged and were no fakes.
     RecallStrict,
+    /// Mean time to detection over usual time, of flagged stragglers.
     DetectionLatency,
+    /// Share of flagged tasks that were fakes: stragglers that were flagged too late to help.
     FakeRatio,
+    /// Mean duration over usual time, of stragglers that were not flagged.
     UndetectedTime,
+    /// Executions that were judged.
     Executions,
+    /// Stragglers among them.
     Stragglers,
+    /// Tasks that were flagged.
     Detected,
+    /// Stragglers that were flagged.
     TruePositives,
+    /// Flagged stragglers that a copy could not have beaten.
     Fakes,
+    /// Executions that were not judged, because they ended too early.
     Undetermined,
+    /// Time of the job, in seconds.
     Seconds,
+    /// Time of the job over that of the run that it is compared with.
     RelativeTime,
+    /// Energy of the cluster during the job, in kilojoules.
     Kilojoules,
+    /// Energy over that of the run that it is compared with.
     RelativeEnergy,
+    /// Copies that were started.
     Copies,
+    /// Copies that ended before the original.
     Successful,
+    /// Copies that did not.
     Unsuccessful,
 }
 
 impl Metric {
+    /// All measures, in the order of reports.
     pub const ALL: [Self; 20] = [
         Self::Precision,
         Self::PrecisionRaw,

@@ -34,7 +34,9 @@ pub(crate) struct Learnt {
 /// The tasks that a pattern comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
+    /// How many tasks were looked at.
     pub tasks: usize,
+    /// Stragglers among them.
     pub stragglers: usize,
     /// Whether most of the tasks have a start and an end only, so that progress is a straight line to a known
     /// end and detectors look better than they are.
@@ -46,6 +48,7 @@ pub struct Sample {
 pub struct Skipped {
     /// Too few tasks.
     pub small: u64,
+    /// None of the tasks is a straggler.
     pub without_stragglers: u64,
     /// Usual tasks end before the third scan.
     pub short: u64,

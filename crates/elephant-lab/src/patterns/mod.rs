@@ -29,9 +29,13 @@ const JOBS: u64 = 1000;
 /// The results of all workloads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatternsReport {
+    /// The seeds of the simulation.
     pub seeds: Seeds,
+    /// Jobs of each workload that are simulated per seed.
     pub jobs: usize,
+    /// Tasks of a job.
     pub tasks: usize,
+    /// The results, in the order of the settings or of the histories.
     pub workloads: Vec<WorkloadResult>,
     /// The histories that the patterns were learnt from; `None` if the patterns are those of the settings.
     pub source: Option<Source>,
@@ -40,28 +44,35 @@ pub struct PatternsReport {
 /// The histories that patterns were learnt from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
+    /// The histories that were read.
     pub files: Summary,
     /// Groups without a pattern.
     pub skipped: Skipped,
     /// Patterns that are not simulated, because other patterns have more stragglers.
     pub left_out: usize,
+    /// What was wrong with them.
     pub problems: Vec<SourceProblem>,
+    /// Whether a file or folder that the user named could not be read.
     pub named_input_failed: bool,
 }
 
 /// The results of one workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadResult {
+    /// The name of the workload in reports.
     pub name: String,
+    /// What its tasks are like.
     pub pattern: Pattern,
     /// The tasks it was learnt from; `None` if it is from the settings.
     pub basis: Option<Sample>,
+    /// The results, one for each detector.
     pub rows: Vec<PatternRow>,
 }
 
 /// The results of a detector, over seeds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatternRow {
+    /// The name of the detector.
     pub detector: String,
     /// Mean time from launch to flag of the stragglers that were found, in seconds.
     pub detection_s: Option<Spread>,
@@ -76,7 +87,9 @@ pub struct PatternRow {
 /// Seeds of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seeds {
+    /// The first seed; the others follow it.
     pub first: u64,
+    /// How many seeds there are.
     pub count: u64,
 }
 

@@ -1,5 +1,7 @@
 //! The kinds of failures.
 
+use elephant_base::state::State;
+
 /// Who can remove the cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Actor {
@@ -13,6 +15,7 @@ pub enum Actor {
 
 impl Actor {
     /// Who that is, for people.
+    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::UserCode => "developers",
@@ -27,12 +30,10 @@ macro_rules! kinds {
     ($($kind:ident = $name:literal, $actor:ident, $cause:literal;)*) => {
         /// What went wrong, as finely as remedies differ.
         #[allow(clippy::doc_markdown, reason = "the texts are also shown to users, who see no Markdown")]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
         pub enum FailureKind {
             $(#[doc = $cause] $kind,)*
         }
-
-        elephant_base::state::state!(enum FailureKind { $($kind),* });
 
         impl FailureKind {
     /// Whether it is mostly blamed on the code or its libraries, because nothing points to another cause. If it happens in

@@ -10,8 +10,8 @@ mod signatures;
 mod taken;
 mod text;
 
-pub use exit::exit_code;
-pub use kind::FailureKind;
+pub use exit::{ExitCode, exit_code};
+pub use kind::{Actor, FailureKind};
 pub use remedy::Standing;
 pub use remedy::is_cancelled;
 pub use taken::taken_away;

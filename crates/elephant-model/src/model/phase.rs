@@ -3,12 +3,12 @@
 use super::counters::Counter;
 use super::table::{TaskGroup, TaskKind, TimePoint};
 use super::{Application, Subject, TaskCounts};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 
 /// One phase with its sums over all attempts that were read. A sum is `None` if no attempt reports the value, or if one
 /// reports a value that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Phase {
     /// The subject of findings about it.
@@ -41,9 +41,6 @@ pub struct Phase {
     pub spilled: Option<Bytes>,
 }
 
-state!(struct Phase { subject, name, started_at, finished_at, tasks, has_all_tasks, has_whole_sums,
-    task_time, gc_time, input, output, shuffle_read, shuffle_write, spilled });
-
 impl Phase {
     /// The phases of `app` in the order of its groups: maps before reduces, stages by id. Setup and cleanup tasks of
     /// Hadoop 1 are not phases.
@@ -56,6 +53,7 @@ impl Phase {
 
     /// The subject of findings about tasks of this kind.
     #[must_use]
+    #[doc(hidden)]
     pub const fn subject(kind: TaskKind) -> Subject {
         match kind {
             TaskKind::Stage(id) => Subject::Stage(id),

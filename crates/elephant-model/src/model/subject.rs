@@ -3,11 +3,16 @@
 use std::borrow::Cow;
 
 use super::spark::StageAttempt;
+use super::table::TaskKind;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
+
+/// The kinds of tasks that are subjects; the tasks of Spark belong to stages.
+const TASK_KINDS: [&str; 4] =
+    [TaskKind::Map.name(), TaskKind::Reduce.name(), TaskKind::Setup.name(), TaskKind::Cleanup.name()];
 
 /// The part of an application that a finding or a phase is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum Subject {
     /// The whole application.
@@ -15,7 +20,7 @@ pub enum Subject {
     /// One node, by the name of its host.
     Node(String),
     /// The tasks of one kind, by the kind's name.
-    Tasks(&'static str),
+    Tasks(#[state(known = TASK_KINDS)] &'static str),
     /// One stage attempt.
     Stage(StageAttempt),
     /// The driver.
@@ -23,17 +28,6 @@ pub enum Subject {
     /// One executor, by its id.
     Executor(String),
 }
-
-state!(
-    enum Subject {
-        Application,
-        Node(value),
-        Tasks(value),
-        Stage(value),
-        Driver,
-        Executor(value),
-    }
-);
 
 impl Subject {
     /// The name in reports: `application`, `node n7`, `map`, `stage 3.0`, `driver`, `executor 7`.

@@ -2,10 +2,10 @@
 
 use super::table::{Outcome, TaskGroup};
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Counts for one kind of tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct TaskCounts {
     /// Tasks.
@@ -22,8 +22,7 @@ pub struct TaskCounts {
     pub speculative_attempts: u64,
 }
 
-state!(struct TaskCounts { total, succeeded, failed, killed, attempts, speculative_attempts });
-
+#[doc(hidden)]
 impl TaskCounts {
     /// The counts of one group.
     #[must_use]
@@ -41,6 +40,7 @@ impl TaskCounts {
         }
     }
 
+    /// The sums of two counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -350,7 +350,7 @@ mod tests {
         let fields = to_event(&record, Position::Line(7), &mut problems).unwrap().fields;
         assert_eq!((fields.start_time, fields.finish_time), (Some(1), None));
         let problems = problems.into_vec();
-        assert_eq!((problems[0].code, problems[0].position), ("bad-number", Some(Position::Line(7))));
+        assert_eq!((&*problems[0].code, problems[0].position), ("bad-number", Some(Position::Line(7))));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::io::Read;
 
 use rustc_hash::FxHashMap;
 
-pub use events::to_event;
+pub use events::{Event, to_event};
 pub use lexer::Record;
 pub use reader::Ending;
 pub use reader::Visitor;

@@ -42,7 +42,7 @@ fn codes(problems: Problems) -> Vec<(&'static str, u64, u64)> {
         Some(Position::Line(line)) => line,
         _ => 0,
     };
-    problems.into_vec().into_iter().map(|p| (p.code, p.count, line(p.position))).collect()
+    problems.into_vec().into_iter().map(|p| (p.known_code(), p.count, line(p.position))).collect()
 }
 
 const HISTORY: &str = r#"Meta VERSION="1" .

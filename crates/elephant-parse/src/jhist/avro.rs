@@ -17,11 +17,10 @@ mod tests;
 use std::io::{self, Read};
 
 pub use cursor::DecodeError;
-pub use decode::decode_event;
+pub use decode::{Decoded, decode_event};
 pub use header::looks_like_binary_history;
 pub use plan::Plan;
-#[cfg(test)]
-pub(crate) use schema::SchemaError;
+pub use schema::SchemaError;
 
 use crate::build::HistoryBuilder;
 use crate::event::{EventFields, EventKind, EventPayload};

@@ -164,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn conf(text: &str) -> Option<Conf> {
-        properties(text).map(|found| found.in_text(text.to_owned()).into())
+        properties(text).map(|found| found.in_text(text.to_owned()))
     }
 
     /// The results of this module (if any) and of the XML parser.

@@ -83,7 +83,7 @@ fn incomplete(xml: &str) -> (Conf, String) {
     let mut problems = problems.into_vec();
     assert_eq!(problems.len(), 1, "{xml}: {problems:?}");
     let problem = problems.remove(0);
-    assert_eq!((problem.code, problem.count, problem.level), (INCOMPLETE, 1, Level::Warning), "{xml}");
+    assert_eq!((&*problem.code, problem.count, problem.level), (INCOMPLETE, 1, Level::Warning), "{xml}");
     (conf, problem.message)
 }
 
@@ -168,7 +168,7 @@ fn damage_keeps_the_properties_before_it() {
         let (conf, problems) = parse(format!("{first}{tail}").as_bytes());
         assert_eq!(conf.len(), 1, "{tail}");
         let problems = problems.into_vec();
-        assert_eq!((problems.len(), problems[0].code, problems[0].count), (1, DAMAGED, 1), "{tail}");
+        assert_eq!((problems.len(), &*problems[0].code, problems[0].count), (1, DAMAGED, 1), "{tail}");
         assert!(matches!(problems[0].position, Some(Position::Byte(at)) if at >= first.len() as u64));
     }
 }

@@ -328,7 +328,7 @@ mod tests {
             (90_000, Some("time-outside-application")),
         ] {
             let parsed = read(&log(finished));
-            let codes: Vec<_> = parsed.problems.into_vec().iter().map(|problem| problem.code).collect();
+            let codes: Vec<_> = parsed.problems.into_vec().iter().map(crate::Problem::known_code).collect();
             for told in ["end-without-time", "time-outside-application"] {
                 assert_eq!(codes.contains(&told), code == Some(told), "{finished}: {codes:?}");
             }
@@ -417,7 +417,7 @@ mod tests {
     }
 
     fn codes(parsed: &Parsed) -> Vec<&'static str> {
-        parsed.problems.clone().into_vec().iter().map(|problem| problem.code).collect()
+        parsed.problems.clone().into_vec().iter().map(crate::Problem::known_code).collect()
     }
 
     fn start(id: u32, launched: i64, speculative: bool) -> String {

@@ -16,9 +16,12 @@ pub use partitions::Export;
 /// The formats of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
+    /// Apache Parquet, one file for each table.
     #[cfg(feature = "parquet")]
     Parquet,
+    /// Comma-separated values with a header.
     Csv,
+    /// One JSON object on each line.
     Ndjson,
 }
 

@@ -260,7 +260,7 @@ struct MemoryView<'a> {
 impl MemoryView<'_> {
     fn holder(&self) -> String {
         match self.memory.holder {
-            Holder::Tasks(kind) => format!("{kind} container"),
+            Holder::Tasks(kind) => format!("{} container", kind.name()),
             Holder::Executors => "executor container".to_owned(),
         }
     }

@@ -57,9 +57,13 @@ pub(crate) enum ProblemRow<'a> {
     More(u64),
 }
 
+/// The kind of a note.
+fn kind(entry: &SourceProblem) -> Option<&str> {
+    (entry.problem.level == Level::Info).then_some(entry.problem.code.as_ref())
+}
+
 /// The rows of the table of problems. Notes, such as that an application is in two files, may be as many as files.
 pub(crate) fn problem_rows(problems: &[SourceProblem]) -> Vec<ProblemRow<'_>> {
-    let kind = |entry: &SourceProblem| (entry.problem.level == Level::Info).then_some(entry.problem.code);
     let mut notes: BTreeMap<&str, usize> = BTreeMap::new();
     for code in problems.iter().filter_map(kind) {
         *notes.entry(code).or_default() += 1;
@@ -101,7 +105,7 @@ mod tests {
         let rows: Vec<_> = problem_rows(&problems)
             .iter()
             .map(|row| match row {
-                ProblemRow::One(entry) => entry.problem.code.to_owned(),
+                ProblemRow::One(entry) => entry.problem.code.clone().into_owned(),
                 ProblemRow::More(more) => format!("{more} more"),
             })
             .collect();

@@ -1,5 +1,7 @@
 //! The costs of an application as JSON.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::Pairs;
@@ -19,7 +21,7 @@ pub(super) struct MetricsView {
     losing_attempts_gb_hours: Option<f64>,
     core_hours_used: Option<f64>,
     core_hours_idle: Option<f64>,
-    tasks: Pairs<&'static str, TasksView>,
+    tasks: Pairs<Cow<'static, str>, TasksView>,
     spark: Option<SparkView>,
 }
 
@@ -36,7 +38,7 @@ pub(super) struct TasksView {
 
 pub(super) fn metrics(metrics: &Metrics) -> MetricsView {
     let hours = |amount: Option<MbMillis>| amount.map(MbMillis::as_gb_hours);
-    let tasks = metrics.tasks.iter().map(|(kind, counts)| (*kind, task_counts(*counts)));
+    let tasks = metrics.tasks.iter().map(|(kind, counts)| (kind.clone(), task_counts(*counts)));
     let core_hours = |amount: Option<CoreMillis>| amount.map(CoreMillis::as_core_hours);
     MetricsView {
         runtime_ms: metrics.run_time.map(Millis::get),

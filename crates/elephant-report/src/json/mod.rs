@@ -184,7 +184,7 @@ pub(super) struct ProblemView<'a> {
     line: Option<u64>,
     byte: Option<u64>,
     level: &'static str,
-    code: &'static str,
+    code: &'a str,
     message: &'a str,
     count: u64,
 }
@@ -201,7 +201,7 @@ pub(super) fn problem(problem: &SourceProblem) -> ProblemView<'_> {
         line,
         byte,
         level: problem.level.name(),
-        code: problem.code,
+        code: &problem.code,
         message: &problem.message,
         count: problem.count,
     }

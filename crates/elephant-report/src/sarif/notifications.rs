@@ -1,5 +1,6 @@
 //! Notifications on input that could not be read, and on findings and rules that could not be judged.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -25,7 +26,7 @@ pub(super) struct Notification {
 
 #[derive(Serialize)]
 struct Descriptor {
-    id: &'static str,
+    id: Cow<'static, str>,
 }
 
 #[derive(Serialize)]
@@ -59,7 +60,7 @@ fn suppression_expired(place: &str, failed: bool) -> Notification {
         level: if failed { "error" } else { "warning" },
         message: Message { text: plain(&format!("{EXPIRED}: {place}")) },
         locations: Vec::new(),
-        descriptor: Descriptor { id: "suppression-expired" },
+        descriptor: Descriptor { id: "suppression-expired".into() },
         associated_rule: None,
     }
 }
@@ -70,7 +71,7 @@ fn job_missing(job: &JobComparison) -> Notification {
         level: "error",
         message: Message { text: plain(&format!("{}: the job did not run; {MISSING_HELP}", job.key)) },
         locations: Vec::new(),
-        descriptor: Descriptor { id: "job-missing" },
+        descriptor: Descriptor { id: "job-missing".into() },
         associated_rule: None,
     }
 }
@@ -81,7 +82,7 @@ fn not_judged(job: &JobComparison, rules: &Rules<'_>) -> Vec<Notification> {
         level: "warning",
         message: Message { text: plain(&format!("{}: {text}", job.key)) },
         locations: Vec::new(),
-        descriptor: Descriptor { id: "not-judged" },
+        descriptor: Descriptor { id: "not-judged".into() },
         associated_rule: rule.map(|rule| AssociatedRule { id: rule.to_owned(), index: rules.index(rule) }),
     };
     let run = |run: &IncompleteRun| {
@@ -107,7 +108,7 @@ fn too_many(left_out: usize) -> Notification {
         level: "warning",
         message: Message { text },
         locations: Vec::new(),
-        descriptor: Descriptor { id: "too-many-results" },
+        descriptor: Descriptor { id: "too-many-results".into() },
         associated_rule: None,
     }
 }
@@ -128,7 +129,7 @@ fn problem(entry: &SourceProblem) -> Notification {
         },
         message: Message { text: format!("{}{place}: {}{times}", plain(source), plain(&problem.message)) },
         locations: vec![Location::of(source, line)],
-        descriptor: Descriptor { id: problem.code },
+        descriptor: Descriptor { id: problem.code.clone() },
         associated_rule: None,
     }
 }
@@ -164,7 +165,7 @@ impl Missing {
                 level: "note",
                 message: Message { text: plain(&format!("{rule} was not evaluated: {reason} ({whose})")) },
                 locations: Vec::new(),
-                descriptor: Descriptor { id: "not-evaluated" },
+                descriptor: Descriptor { id: "not-evaluated".into() },
                 associated_rule: Some(AssociatedRule { index: rules.index(&rule), id: rule }),
             }
         };

@@ -20,9 +20,13 @@ pub use history::write as write_history;
 /// The formats of a report on a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimulationFormat {
+    /// Tables for readers.
     Text,
+    /// One JSON document.
     Json,
+    /// Comma-separated values with a header.
     Csv,
+    /// A chart.
     Svg,
 }
 

@@ -72,7 +72,7 @@ fn facts(app: &ApplicationReport) -> String {
     let mut facts: Vec<String> = Vec::new();
     facts.extend(app.user.as_deref().map(clean));
     facts.extend(app.queue.as_deref().map(clean));
-    facts.extend(app.job_type.map(str::to_owned));
+    facts.extend(app.job_type.as_deref().map(str::to_owned));
     facts.push(match app.metrics.run_time {
         Some(time) => format!("{} in {time}", app.status.name()),
         None => app.status.name().to_owned(),

@@ -4,14 +4,14 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::{Name, When};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::spark::StageAttempt;
 
 /// In texts, only the changed part of longer lists of options is shown; columns of both values.
 const LONG: usize = 120;
 
 /// A change of one setting.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, State)]
 pub struct SettingChange {
     /// The name of the setting, as the application spells it.
     pub setting: String,
@@ -21,10 +21,8 @@ pub struct SettingChange {
     pub to: String,
 }
 
-state!(struct SettingChange { setting, from, to });
-
 /// One line of advice.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 pub struct Advice {
     /// What to do, with its settings, for people.
     pub text: String,
@@ -44,10 +42,8 @@ pub struct Advice {
     pub see_rule: Option<Name>,
 }
 
-state!(struct Advice { text, settings, conditional, serving, kept_because, more_tasks, when, see_rule });
-
 /// A setting that is changed only because another setting of the same advice is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Serving {
     /// The setting that serves.
     setting: String,
@@ -56,8 +52,6 @@ pub struct Serving {
     /// The change of that setting, if other advice has it.
     elsewhere: Option<SettingChange>,
 }
-
-state!(struct Serving { setting, served, elsewhere });
 
 /// Removes advice that proposes only what another entry of the list proposes with more certainty, or earlier.
 pub fn drop_repeated(list: &mut Vec<Advice>) {
@@ -93,6 +87,7 @@ impl fmt::Display for SettingChange {
     }
 }
 
+#[doc(hidden)]
 impl SettingChange {
     /// Whether it reads as an option, `--conf …`, which is apart from the text before it.
     fn is_option(&self) -> bool {
@@ -135,6 +130,7 @@ fn quoted(text: &str) -> String {
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
+#[doc(hidden)]
 impl Advice {
     /// To keep something as it is.
     #[must_use]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// A severity is at most this, for a reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Cap {
     /// The highest severity that it allows.
     pub at_most: Severity,
@@ -14,10 +14,8 @@ pub struct Cap {
     pub why: CapReason,
 }
 
-state!(struct Cap { at_most, why });
-
 /// Why a severity is bounded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub enum CapReason {
     /// A rule file says so, at this place: `max_severity`.
@@ -45,23 +43,6 @@ pub enum CapReason {
     /// The memory stays as it is, for the reason that the advice gives.
     MemoryStays(String),
 }
-
-state!(
-    enum CapReason {
-        RuleFile(origin),
-        SmallRun,
-        TookLong,
-        FailedRun,
-        SettingsStay,
-        NoGood,
-        WithinError,
-        SavingUnknown,
-        FewerExecutors,
-        MemoryNeeded,
-        SavesNothing,
-        MemoryStays(why),
-    }
-);
 
 impl CapReason {
     /// The name for programs.
@@ -123,10 +104,8 @@ impl CapReason {
 }
 
 /// Caps of one severity, in the order in which they were found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 pub struct Caps(Vec<Cap>);
-
-state!(struct Caps(list));
 
 impl Caps {
     /// Adds one.

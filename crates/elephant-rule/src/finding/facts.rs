@@ -1,10 +1,7 @@
 //! Facts about a rule, in addition to its check, for presets, the gate, charts and other rules. Each rule
 //! states them on its own constant, and every finding has those of its rule.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::TroubleKind;
-use elephant_base::state::{Reader, State, state};
 
 /// The origin of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +18,13 @@ pub enum Provenance {
     User,
 }
 
-state!(enum Provenance { DrElephant { version }, Own, User });
-
 impl Provenance {
     /// The origins of built-in rules, as rule files spell them: `origin: dr-elephant`.
     pub const WORDS: [&'static str; 2] = ["dr-elephant", "elephant-rs"];
 
     /// The origin as rule files spell it; `None` for a user's rule.
     #[must_use]
+    #[doc(hidden)]
     pub const fn word(self) -> Option<&'static str> {
         let [dr_elephant, own] = Self::WORDS;
         match self {
@@ -49,13 +45,7 @@ pub enum Worse {
     Lower,
 }
 
-state!(
-    enum Worse {
-        Higher,
-        Lower,
-    }
-);
-
+#[doc(hidden)]
 impl Worse {
     /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
     /// `floor`.
@@ -91,8 +81,7 @@ pub struct KeyMeasure {
     pub worse: Worse,
 }
 
-state!(struct KeyMeasure { key, worse });
-
+#[doc(hidden)]
 impl KeyMeasure {
     /// The largest difference that does not count, in the unit of the measure.
     #[must_use]
@@ -120,14 +109,6 @@ pub enum ComparedWith {
     LargestByMedian,
 }
 
-state!(
-    enum ComparedWith {
-        MeanRunTime,
-        GroupDeviation,
-        LargestByMedian,
-    }
-);
-
 /// A threshold whose cut-offs are lines in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChartLimit {
@@ -136,8 +117,6 @@ pub struct ChartLimit {
     /// The quantity that its cut-offs are compared with.
     pub compared_with: ComparedWith,
 }
-
-state!(struct ChartLimit { key, compared_with });
 
 /// The process whose memory a rule's advice sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,14 +129,6 @@ pub enum Container {
     /// A Spark executor.
     Executor,
 }
-
-state!(
-    enum Container {
-        Map,
-        Reduce,
-        Executor,
-    }
-);
 
 /// The facts of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,6 +150,7 @@ pub struct RuleFacts {
 impl RuleFacts {
     /// The facts of a rule, with its provenance and nothing else.
     #[must_use]
+    #[doc(hidden)]
     pub const fn of(provenance: Provenance) -> Self {
         let tells = TroubleKind::Other;
         Self { provenance, key_measure: None, chart_limits: &[], sizes: None, tells, also_tells: &[] }
@@ -194,42 +166,6 @@ impl RuleFacts {
         ],
         ..Self::of(Provenance::User)
     };
-}
-
-/// The facts of each rule are one constant of the program, so few are kept for the rest of the run.
-impl State for &'static RuleFacts {
-    fn put(&self, to: &mut Vec<u8>) {
-        let RuleFacts { provenance, key_measure, chart_limits, sizes, tells, also_tells } = self;
-        provenance.put(to);
-        key_measure.put(to);
-        chart_limits.to_vec().put(to);
-        sizes.put(to);
-        tells.put(to);
-        also_tells.to_vec().put(to);
-    }
-
-    fn take(from: &mut Reader<'_>) -> Option<Self> {
-        static KNOWN: Mutex<Vec<&'static RuleFacts>> = Mutex::new(Vec::new());
-        let (provenance, key_measure) = (State::take(from)?, State::take(from)?);
-        let chart_limits: Vec<ChartLimit> = State::take(from)?;
-        let (sizes, tells) = (State::take(from)?, State::take(from)?);
-        let also_tells: Vec<TroubleKind> = State::take(from)?;
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let without_lists = |facts: &RuleFacts| RuleFacts { chart_limits: &[], also_tells: &[], ..*facts };
-        let facts = RuleFacts { provenance, key_measure, chart_limits: &[], sizes, tells, also_tells: &[] };
-        let same = |known: &&&'static RuleFacts| {
-            known.chart_limits == chart_limits
-                && known.also_tells == also_tells
-                && without_lists(known) == facts
-        };
-        if let Some(same) = known.iter().find(same) {
-            return Some(same);
-        }
-        let (chart_limits, also_tells) = (chart_limits.leak(), also_tells.leak());
-        let facts: &'static RuleFacts = Box::leak(Box::new(RuleFacts { chart_limits, also_tells, ..facts }));
-        known.push(facts);
-        Some(facts)
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! The root cause of a failure.
 
 use super::Measure;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::diagnosis::{Diagnosis, FailureKind, exit_code};
 
 /// Why something failed: its root cause.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,
@@ -16,8 +16,6 @@ pub struct Failure {
     /// The message that says so, in one line.
     pub message: Option<String>,
 }
-
-state!(struct Failure { kind, exception, exit_code, message });
 
 impl Failure {
     /// A failure of a kind, with nothing else known.
@@ -54,7 +52,7 @@ impl Failure {
         let exception = self.exception.clone().map(|class| ("exception_text", Measure::Text(class)));
         let code = self
             .exit_code
-            .map(|code| ("exit_code_number", Measure::Number(Some(f64::from(code)), "_number")));
+            .map(|code| ("exit_code_number", Measure::Number(Some(f64::from(code)), "_number".into())));
         std::iter::once(("failure_kind_text", Measure::Text(self.kind.name().to_owned())))
             .chain(exception)
             .chain(code)

@@ -1,16 +1,16 @@
 //! The kinds of troubles. A trouble is one root cause in one application; several findings may indicate it.
 
+use elephant_base::state::State;
+
 /// Defines the kinds, with the names for programs and for people.
 macro_rules! kinds {
     ($($kind:ident = $name:literal, $words:literal;)*) => {
         /// What is wrong with an application, as finely as remedies differ. In this order, a kind comes before those
         /// that it may cause.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
         pub enum TroubleKind {
             $(#[doc = $words] $kind,)*
         }
-
-        elephant_base::state::state!(enum TroubleKind { $($kind),* });
 
         impl TroubleKind {
             /// Every kind.

@@ -1,9 +1,9 @@
 //! Conditions of advice.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// When advice holds that does not hold anyway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub enum When {
     /// After a failure, once the application succeeds.
@@ -19,17 +19,6 @@ pub enum When {
     /// If tasks spend much of their time on starting up.
     StartUpsMatter,
 }
-
-state!(
-    enum When {
-        RunSucceeds,
-        TimeMatters,
-        ExecutorsStay,
-        MemoryMatters,
-        FailsAgain,
-        StartUpsMatter,
-    }
-);
 
 impl When {
     /// The words before the advice.

@@ -9,6 +9,7 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// The ends of the lines of a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         work::count(text.len());

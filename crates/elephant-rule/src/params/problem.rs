@@ -36,6 +36,7 @@ pub struct RuleProblem {
     place: (usize, usize),
 }
 
+#[doc(hidden)]
 impl RuleProblem {
     /// Line and column, counted from 1; columns count characters.
     #[must_use]
@@ -87,6 +88,7 @@ impl Problems {
         self.push(Importance::Error, file, &span, error.message, error.help);
     }
 
+    /// Adds an error for a file that is not YAML.
     pub fn syntax(&mut self, file: &Arc<RuleFile>, error: SyntaxError) {
         self.push(Importance::Error, file, &error.span, error.message, error.help);
     }

@@ -30,7 +30,9 @@ mod trial;
 mod unit;
 mod value;
 
+pub use compile::Over;
 pub use definition::CustomRule;
-pub use example::{Example, Expected, Input};
+pub use example::{Example, Expected, Given, Input};
 pub(super) use load::{check_all, load_all, mark};
 pub(super) use schema::properties;
+pub use trial::Trial;

@@ -144,8 +144,8 @@ impl Unit {
 
     /// The measure for an unknown value of this unit.
     #[must_use]
-    pub(super) const fn unknown(self) -> Measure {
-        Measure::Number(None, self.key_ending())
+    pub(super) fn unknown(self) -> Measure {
+        Measure::Number(None, self.key_ending().into())
     }
 
     /// `value` as evidence; `None` for a unit that evidence cannot express.
@@ -153,7 +153,7 @@ impl Unit {
     pub(super) fn measure(self, value: f64) -> Option<Measure> {
         match self {
             Self::TIME | Self::SIZE | Self::COUNT if value < 0.0 => {
-                Some(Measure::Number(Some(value).filter(|value| value.is_finite()), self.key_ending()))
+                Some(Measure::Number(Some(value).filter(|value| value.is_finite()), self.key_ending().into()))
             }
             Self::TIME => Millis::from_f64(value).map(Measure::Time),
             Self::SIZE => Bytes::from_f64(value).map(Measure::Size),
@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn evidence_holds_no_wrong_number() {
-        assert_eq!(Unit::TIME.measure(-1.0), Some(Measure::Number(Some(-1.0), "_ms")));
-        assert_eq!(Unit::SIZE.unknown(), Measure::Number(None, "_bytes"));
+        assert_eq!(Unit::TIME.measure(-1.0), Some(Measure::Number(Some(-1.0), "_ms".into())));
+        assert_eq!(Unit::SIZE.unknown(), Measure::Number(None, "_bytes".into()));
         assert_eq!(Unit::NUMBER.measure(f64::INFINITY), Some(Measure::Ratio(None)));
         assert_eq!(Unit::COUNT.measure(7.0), Some(Measure::Count(7)));
         assert_eq!(Unit::SIZE.times(Unit::SIZE).measure(1.0), None);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::limit::{Limit, Means};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::split::{self, two_groups};
 use elephant_base::stats::{median, truncated_mean};
 use elephant_base::units::{Bytes, Millis};
@@ -29,7 +29,7 @@ const LEAST_SPREAD: u64 = 8;
 const LOGARITHMIC_FROM: u64 = 32;
 
 /// A value of the axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub enum Amount {
     /// A run time.
@@ -48,7 +48,7 @@ impl fmt::Display for Amount {
 }
 
 /// The distributed quantity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub enum Quantity {
     /// Run times of tasks.
     RunTime,
@@ -70,7 +70,7 @@ impl Quantity {
 }
 
 /// How the width of buckets grows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub enum Scale {
     /// All buckets have the same width.
@@ -80,7 +80,7 @@ pub enum Scale {
 }
 
 /// The tasks whose value is at least `from` and below the next bucket's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Bucket {
     /// The smallest value in it.
@@ -94,7 +94,7 @@ pub struct Bucket {
 }
 
 /// The two groups of the skew rules, if their means differ enough to matter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Groups {
     /// Tasks below the pivot.
     pub small: Group,
@@ -103,7 +103,7 @@ pub struct Groups {
 }
 
 /// One of the two groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Group {
     /// Its tasks.
@@ -113,7 +113,7 @@ pub struct Group {
 }
 
 /// One distribution over successful tasks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Histogram {
     /// The phase, with the name that findings use.
@@ -137,30 +137,6 @@ pub struct Histogram {
     /// Cut-offs that were passed or that lie on the axis.
     pub limits: Vec<Limit>,
 }
-
-state!(
-    enum Amount {
-        Time(value),
-        Size(value),
-    }
-);
-state!(
-    enum Quantity {
-        RunTime,
-        Input,
-        ShuffleRead,
-    }
-);
-state!(
-    enum Scale {
-        Linear,
-        Logarithmic,
-    }
-);
-state!(struct Bucket { from, to, small, large });
-state!(struct Groups { small, large });
-state!(struct Group { count, mean });
-state!(struct Histogram { subject, name, quantity, scale, buckets, tasks, groups, median, largest, limits });
 
 /// The histograms of the most important phases.
 pub(super) fn all(app: &Application, findings: &[Finding]) -> Vec<Histogram> {

@@ -1,12 +1,12 @@
 //! The cut-offs of rules in a histogram, and the values that they are compared with.
 
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis};
 use elephant_rule::finding::{ComparedWith, Condition, Finding, Measured, Subject, Threshold};
 
 /// The tasks that a mean covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub enum MeanOf {
     /// All tasks.
     Tasks,
@@ -17,7 +17,7 @@ pub enum MeanOf {
 }
 
 /// A cut-off of a rule.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Limit {
     /// The rule.
@@ -48,14 +48,6 @@ impl Limit {
     }
 }
 
-state!(
-    enum MeanOf {
-        Tasks,
-        LargeGroup,
-        Largest,
-    }
-);
-state!(struct Limit { rule, severity, of, is_upper, value, mean, contrary, conditions });
 /// The means that limits are compared with.
 pub(super) struct Means {
     pub(super) all: u64,

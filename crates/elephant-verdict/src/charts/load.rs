@@ -1,7 +1,7 @@
 //! How many cores or containers an application held, and how many of them were busy.
 
 use elephant_analysis::replay::spark::task_cpus;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
@@ -12,7 +12,7 @@ use elephant_model::model::table::{TaskKind, TimePoint};
 const PARTS: u32 = 192;
 
 /// The counted resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub enum LoadOf {
     /// Spark: cores of executors.
     CoresHeld,
@@ -26,18 +26,8 @@ pub enum LoadOf {
     Maps,
 }
 
-state!(
-    enum LoadOf {
-        CoresHeld,
-        CoresBusy,
-        Tasks,
-        MapsAndReduces,
-        Maps,
-    }
-);
-
 /// A number over time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Load {
     /// The counted resource.
@@ -49,8 +39,6 @@ pub struct Load {
     /// The maximum at any moment.
     pub most: u64,
 }
-
-state!(struct Load { of, means, mean, most });
 
 impl Load {
     /// At most as much as `held`. The driver sees the end of a task when its core may already run the next one.

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use elephant_analysis::metrics::executor_memory;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Bytes;
 use elephant_model::model::counters::Counter;
-use elephant_model::model::table::TaskGroup;
+use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_model::model::{Application, Engine};
 use elephant_ruleset::RuleSet;
 
@@ -14,23 +14,16 @@ use elephant_ruleset::RuleSet;
 const MOST_RANKED: usize = 64;
 
 /// The containers that hold the memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub enum Holder {
-    /// The containers of tasks of one kind, by its name.
-    Tasks(&'static str),
+    /// The containers of tasks of one kind.
+    Tasks(TaskKind),
     /// The containers of executors.
     Executors,
 }
 
-state!(
-    enum Holder {
-        Tasks(value),
-        Executors,
-    }
-);
-
 /// Requested and used memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct MemoryUse {
     /// The containers that hold it.
@@ -49,8 +42,6 @@ pub struct MemoryUse {
     /// listed, at equal distances in this order, including the first and the last.
     pub ranked: Vec<(Option<String>, Bytes)>,
 }
-
-state!(struct MemoryUse { holder, requested, mean, median, peak, measured, ranked });
 
 /// All memory use in the history; empty if it has no memory measurements.
 pub(super) fn all(app: &Application, rules: &RuleSet) -> Vec<MemoryUse> {
@@ -75,7 +66,7 @@ fn of_tasks(app: &Application, group: &TaskGroup, rules: &RuleSet) -> Option<Mem
         let last = measured(row, Counter::PhysicalMemoryBytes);
         Some((None, last.max(measured(row, Counter::PeakPhysicalMemoryBytes))?))
     });
-    summed(Holder::Tasks(group.kind.name()), requested, used.collect())
+    summed(Holder::Tasks(group.kind), requested, used.collect())
 }
 
 fn summed(holder: Holder, requested: Bytes, mut used: Vec<(Option<String>, Bytes)>) -> Option<MemoryUse> {

@@ -11,7 +11,7 @@ mod phases;
 mod scatter;
 mod timeline;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::Application;
 use elephant_rule::finding::Finding;
 use elephant_ruleset::RuleSet;
@@ -26,7 +26,7 @@ pub use scatter::{Axis, Point, Scatter};
 pub use timeline::{ExecutorSpan, Timeline};
 
 /// The charts of one application. Data that the history lacks has no chart.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Charts {
     /// The load and the executors over time.
@@ -43,10 +43,8 @@ pub struct Charts {
     pub nodes: Rows<NodeAttempts>,
 }
 
-state!(struct Charts { timeline, phases, scatters, histograms, memory, nodes });
-
 /// The rows that a chart shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Rows<T> {
     /// The rows.
@@ -54,8 +52,6 @@ pub struct Rows<T> {
     /// The number of rows that are not shown.
     pub left_out: u64,
 }
-
-state!(struct Rows<T> { shown, left_out });
 
 impl<T> Rows<T> {
     /// The first `most` of `rows`.
@@ -66,6 +62,7 @@ impl<T> Rows<T> {
     }
 }
 
+#[doc(hidden)]
 impl Charts {
     /// The charts of `app`. `findings` are all its findings of any severity; `rules` define how its memory
     /// is measured.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Rows;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::table::Outcome;
@@ -13,7 +13,7 @@ use elephant_model::model::table::Outcome;
 const MOST_NODES: usize = 12;
 
 /// The attempts that ran on one node.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct NodeAttempts {
     /// The node's name as written in the history.
@@ -30,8 +30,7 @@ pub struct NodeAttempts {
     pub mean_run_time: Option<Millis>,
 }
 
-state!(struct NodeAttempts { node, succeeded, failed, killed, unfinished, mean_run_time });
-
+#[doc(hidden)]
 impl NodeAttempts {
     /// All attempts on the node.
     #[must_use]

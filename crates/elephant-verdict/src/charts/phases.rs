@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::timeline::Timeline;
 use elephant_analysis::replay::spark::Plan;
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::{median, nearest_rank};
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::spark::{StageAttempt, StageStatus};
@@ -23,7 +23,7 @@ const MOST_LANES: u64 = 12;
 const LEAST_WIDTH: i64 = 500;
 
 /// The phases that are listed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Phases {
     /// Ordered by start.
@@ -36,10 +36,8 @@ pub struct Phases {
     pub lanes: u64,
 }
 
-state!(struct Phases { shown, left_out, task_time_left_out, lanes });
-
 /// One phase.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct PhaseRow {
     /// Its sums.
@@ -60,10 +58,8 @@ pub struct PhaseRow {
     pub on_path: Option<bool>,
 }
 
-state!(struct PhaseRow { phase, severity, failed, announced_tasks, failed_attempts, durations, lane, on_path });
-
 /// How long tasks ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Durations {
     /// Half of them took no longer.
@@ -74,8 +70,7 @@ pub struct Durations {
     pub longest: Millis,
 }
 
-state!(struct Durations { median, p95, longest });
-
+#[doc(hidden)]
 impl Phases {
     pub(super) fn of(app: &Application, findings: &[Finding], timeline: Option<&Timeline>) -> Self {
         let worst = worst(findings);

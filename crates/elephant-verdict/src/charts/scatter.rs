@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::histogram::{Quantity, Scale, buckets, stage_name};
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
@@ -19,7 +19,7 @@ const MOST_POINTS: usize = 240;
 const SLOWEST: usize = 40;
 
 /// The tasks of a phase as points.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Scatter {
     /// The phase, with the name that findings use.
@@ -38,10 +38,8 @@ pub struct Scatter {
     pub unknown: u64,
 }
 
-state!(struct Scatter { subject, name, bytes, time, points, tasks, unknown });
-
 /// A task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Point {
     /// How long it ran.
@@ -50,10 +48,8 @@ pub struct Point {
     pub bytes: Bytes,
 }
 
-state!(struct Point { time, bytes });
-
 /// An axis.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Axis {
     /// The quantity, which decides its unit.
@@ -64,8 +60,7 @@ pub struct Axis {
     pub edges: Vec<u64>,
 }
 
-state!(struct Axis { quantity, scale, edges });
-
+#[doc(hidden)]
 impl Axis {
     /// An axis for these values; `None` if there are none, or if all are zero.
     fn of(quantity: Quantity, mut values: Vec<u64>) -> Option<Self> {

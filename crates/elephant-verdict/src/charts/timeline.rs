@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::Rows;
 use super::load::{self, Load};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Executor;
@@ -14,7 +14,7 @@ use elephant_model::model::table::TimePoint;
 const MOST_EXECUTORS: usize = 16;
 
 /// The timeline of an application from start to end.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Timeline {
     /// When it was submitted; if that is unknown, when it was launched, or when its first attempt started.
@@ -27,10 +27,8 @@ pub struct Timeline {
     pub executors: Rows<ExecutorSpan>,
 }
 
-state!(struct Timeline { from, to, load, executors });
-
 /// The lifetime of one executor.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct ExecutorSpan {
     /// Its id.
@@ -48,8 +46,6 @@ pub struct ExecutorSpan {
     /// Tasks that failed on it.
     pub failed: u64,
 }
-
-state!(struct ExecutorSpan { id, host, from, to, lost, task_time, failed });
 
 impl Timeline {
     /// `None` if the history has no times, or if the clock ran backwards.

@@ -1,11 +1,11 @@
 //! Estimates with their range.
 
 use elephant_analysis::metrics::Metrics;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 
 /// An estimated amount, and the range that it lies in.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, State)]
 pub struct Range {
     /// The lowest plausible value.
     pub low: f64,
@@ -14,8 +14,6 @@ pub struct Range {
     /// The highest plausible value.
     pub high: f64,
 }
-
-state!(struct Range { low, point, high });
 
 impl Range {
     /// The range from the lower to the higher of two values, with its middle as the most plausible one.
@@ -75,7 +73,7 @@ impl Range {
 }
 
 /// What an application takes or saves; unknown amounts are `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, State)]
 pub struct Amounts {
     /// From submission to end, in milliseconds.
     pub wall_ms: Range,
@@ -85,8 +83,7 @@ pub struct Amounts {
     pub gb_hours: Option<Range>,
 }
 
-state!(struct Amounts { wall_ms, core_hours, gb_hours });
-
+#[doc(hidden)]
 impl Amounts {
     /// The amounts times `factor`, which must not be negative.
     #[must_use]

@@ -28,6 +28,7 @@ pub struct MapReduceReplays {
     cost: Cost,
     plan: Plan,
     base: Replayed,
+    /// What is known of the job without any change.
     pub baseline: Baseline,
 }
 

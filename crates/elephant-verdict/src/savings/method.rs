@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// What a saving was computed from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub(crate) enum Source {
     Nothing,
     Replay,
@@ -19,21 +19,8 @@ pub(crate) enum Source {
     WaitingTime,
 }
 
-state!(
-    enum Source {
-        Nothing,
-        Replay,
-        UnvalidatedReplay,
-        ReplayWithoutStragglers,
-        LosingCopies,
-        Memory,
-        IdleTime,
-        WaitingTime,
-    }
-);
-
 /// How a saving was computed. It reads as its name in reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 pub struct Method {
     pub(crate) source: Source,
     /// Whether it was shared in one order of the troubles, not in the mean of all orders.
@@ -41,8 +28,6 @@ pub struct Method {
     /// Whether it needs the removal of other troubles.
     pub(crate) only_together: bool,
 }
-
-state!(struct Method { source, in_order, only_together });
 
 impl Method {
     pub(crate) const NONE: Self = Self { source: Source::Nothing, in_order: false, only_together: false };

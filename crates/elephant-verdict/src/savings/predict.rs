@@ -5,7 +5,7 @@ use std::fmt;
 use super::estimate::{Amounts, Prediction, Range};
 use elephant_analysis::metrics::Metrics;
 use elephant_analysis::replay::{MAX_RESIDUAL, Replayed, mapreduce, spark};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_model::model::{Status, Subject};
 
@@ -65,21 +65,22 @@ impl fmt::Display for Unknown {
 }
 
 /// A stage on the path that determines the time of the application.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct PathStage {
+    /// The stage attempt, or the tasks of one kind of a MapReduce job.
     pub subject: Subject,
+    /// The stage's name; `None` if the log has none.
     pub name: Option<String>,
     /// From its submission to its end.
     pub time: Millis,
 }
 
-state!(struct PathStage { subject, name, time });
-
 /// What is known of an application without any change.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct Baseline {
     /// From submission to end, as logged.
     pub recorded: Millis,
+    /// The same time in a replay without a change.
     pub replayed: Millis,
     /// The run time with a free slot for each task at any time.
     pub critical_path: Millis,
@@ -90,8 +91,6 @@ pub struct Baseline {
     /// The stages that determine the run time most, longest first.
     pub path: Vec<PathStage>,
 }
-
-state!(struct Baseline { recorded, replayed, critical_path, ideal, driver, path });
 
 impl Baseline {
     /// By how much the replay differs from the log, as a share of the recorded time.

@@ -23,10 +23,18 @@ const MAX_LEN: u64 = 1 << 20;
 pub enum PriceError {
     /// The file could not be read.
     #[error("cannot read the prices in {}: {source}", path.display())]
-    Unreadable { path: PathBuf, source: std::io::Error },
-    /// It is no list of prices.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is too large for a list of prices.
     #[error("{} is larger than 1 MiB, which is too large for a list of prices", path.display())]
-    TooLarge { path: PathBuf },
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
     /// It has errors.
     #[error("{}", Lines(.0))]
     Invalid(Vec<RuleProblem>),

@@ -12,7 +12,10 @@ pub enum Cause {
     /// Attempts that failed, and what was done again after them.
     Failures,
     /// Garbage collection beyond this share of the time of tasks.
-    Collections { limit: f64 },
+    Collections {
+        /// The share that remains.
+        limit: f64,
+    },
     /// Data that did not fit into memory, written to the disk and read again.
     Spill,
     /// Waiting for shuffle data (Spark).
@@ -23,14 +26,26 @@ pub enum Cause {
     Skew,
     /// As `Skew`; and tasks that were slower for another reason, if they hold up the same parts as long.
     Uneven,
-    /// Too few or too many tasks: `count` tasks do the same work.
-    Tasks { count: u32 },
-    /// Too small or too large parts of the input: each map task reads `size`.
-    Splits { size: Bytes },
-    /// Reduce tasks that wait for map tasks: they start when this share of the map tasks has ended.
-    SlowStart { share: f64 },
-    /// Speculative copies that lost; `lost` is the share of what is held that they took.
-    Copies { lost: f64 },
+    /// Too few or too many tasks.
+    Tasks {
+        /// How many tasks do the same work.
+        count: u32,
+    },
+    /// Too small or too large parts of the input.
+    Splits {
+        /// What each map task reads.
+        size: Bytes,
+    },
+    /// Reduce tasks that wait for map tasks.
+    SlowStart {
+        /// The share of the map tasks that has ended when they start.
+        share: f64,
+    },
+    /// Speculative copies that lost.
+    Copies {
+        /// The share of what is held that they took.
+        lost: f64,
+    },
 }
 
 impl Cause {
@@ -87,13 +102,26 @@ pub enum Removal {
     /// that this removes.
     Resized(Resources, Option<(Cause, Vec<Subject>)>),
     /// The job runs without a cause in containers of another size (MapReduce).
-    Containers { memory: MemoryChange, cause: Cause, subjects: Vec<Subject> },
+    Containers {
+        /// By how much the memory held changes.
+        memory: MemoryChange,
+        /// What does not happen in these containers.
+        cause: Cause,
+        /// Where it does not happen, as in [`Removal::Replay`].
+        subjects: Vec<Subject>,
+    },
     /// Containers of another size. It takes no time and saves none.
     Memory(MemoryChange),
-    /// Executors are not held while they are idle: `share` is the idle share of held resources. It saves no time.
-    Idle { share: f64 },
-    /// Resources come at once: at most this time is saved. Nothing is held while an application waits.
-    Waiting { time: Millis },
+    /// Executors are not held while they are idle. It saves no time.
+    Idle {
+        /// The idle share of held resources.
+        share: f64,
+    },
+    /// Resources come at once. Nothing is held while an application waits.
+    Waiting {
+        /// The most time that this can save.
+        time: Millis,
+    },
     /// Executors of another number or size: the memory that they take is known, but not what they save.
     Costs(Resources, WhyUnknown),
     /// What would remove it, or what that would save, is unknown.

@@ -21,6 +21,7 @@ pub struct ReplaysOnce<'a> {
 }
 
 impl<'a> ReplaysOnce<'a> {
+    /// Replays that are made when they are first needed.
     pub const fn new(
         app: &'a Application,
         rules: &'a RuleSet,
@@ -57,7 +58,9 @@ impl<'a> ReplaysOnce<'a> {
 
 /// Replays of an application.
 pub enum Replays<'a> {
+    /// Those of a Spark application.
     Spark(SparkReplays<'a>),
+    /// Those of a MapReduce job.
     MapReduce(MapReduceReplays),
 }
 

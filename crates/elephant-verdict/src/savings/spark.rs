@@ -28,6 +28,7 @@ const WAVES: f64 = 3.0;
 /// Executors of another number or size; `None` for what stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resources {
+    /// Number of executors.
     pub executors: Option<u32>,
     /// Cores of an executor.
     pub cores: Option<u32>,
@@ -73,6 +74,7 @@ pub struct SparkReplays<'a> {
     cost: Cost,
     plan: Plan,
     base: Outcome,
+    /// What is known of the application without any change.
     pub baseline: Baseline,
 }
 

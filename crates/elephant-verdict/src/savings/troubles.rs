@@ -6,10 +6,10 @@ use super::estimate::{Amounts, Range};
 use super::method::Method;
 use super::predict::Baseline;
 use super::why_unknown::WhyUnknown;
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Whether a saving is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub enum SavingStatus {
     /// It is larger than the error of the model.
     Estimated,
@@ -18,14 +18,6 @@ pub enum SavingStatus {
     /// It cannot be computed; says why.
     Unknown(WhyUnknown),
 }
-
-state!(
-    enum SavingStatus {
-        Estimated,
-        WithinError,
-        Unknown(value),
-    }
-);
 
 impl SavingStatus {
     /// The name in reports that programs read.
@@ -40,8 +32,9 @@ impl SavingStatus {
 }
 
 /// What is saved by removing one trouble.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct TroubleSavings {
+    /// Whether the saving is known.
     pub status: SavingStatus,
     /// How it was computed.
     pub method: Method,
@@ -55,13 +48,11 @@ pub struct TroubleSavings {
     pub more_of_its_own: Option<Range>,
     /// Its share if all troubles of the application are removed whose saving is known.
     pub share: Option<Amounts>,
-    /// What these cost, if prices are given.
+    /// What is saved of the cost if only this trouble is removed, if prices are given.
     pub alone_cost: Option<Range>,
+    /// What its share saves of the cost, if prices are given.
     pub share_cost: Option<Range>,
 }
-
-state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, more_of_its_own, share, alone_cost,
-    share_cost });
 
 impl TroubleSavings {
     /// What else must be removed, in words that complete a sentence; `None` if nothing must.
@@ -94,7 +85,7 @@ impl TroubleSavings {
 }
 
 /// What an application takes, and what is saved by removing all its troubles.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct ApplicationSavings {
     /// The sum of the shares.
     pub joint: Amounts,
@@ -109,8 +100,6 @@ pub struct ApplicationSavings {
     /// The currency of costs.
     pub currency: Option<Arc<str>>,
 }
-
-state!(struct ApplicationSavings { joint, more_gb_hours, baseline, unknown, joint_cost, currency });
 
 impl ApplicationSavings {
     /// The savings of all troubles without the times of which only an upper limit is known, and the sum of these limits.
@@ -127,7 +116,9 @@ impl ApplicationSavings {
 /// The savings of an application, and of each of its troubles in their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Savings {
+    /// What is saved by removing all troubles.
     pub application: ApplicationSavings,
+    /// What is saved by removing each trouble.
     pub troubles: Vec<TroubleSavings>,
 }
 
@@ -266,6 +257,7 @@ fn add(sum: &mut Option<Sum>, range: Option<Range>) {
     }
 }
 
+#[doc(hidden)]
 impl Amounts {
     /// Whether all amounts that are known are exactly zero: the replay is the recorded run.
     #[must_use]

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Why it is unknown what the remedy of a trouble saves.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub enum WhyUnknown {
     /// Nobody asked.
@@ -41,27 +41,6 @@ pub enum WhyUnknown {
     /// The application cannot be replayed with this change; says why.
     NoReplay(String),
 }
-
-state!(
-    enum WhyUnknown {
-        NotComputed,
-        TooMany,
-        TooManyTasks,
-        Cancelled,
-        Failed,
-        NoModel,
-        NoSetting,
-        NoRemedy,
-        NoSize,
-        NoNumber,
-        NotReleased,
-        OnACondition,
-        FewerExecutors,
-        NotMeasured,
-        NotRecommended,
-        NoReplay(why),
-    }
-);
 
 impl fmt::Display for WhyUnknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

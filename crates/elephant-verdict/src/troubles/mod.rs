@@ -54,6 +54,7 @@ pub use without_effect::why as why_inert;
 /// The rules and prices by which troubles are judged.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
+    /// The rules in force.
     pub rules: &'a RuleSet,
     /// Without them, no cost is computed.
     pub prices: Option<&'a Prices>,

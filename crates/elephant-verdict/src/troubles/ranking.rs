@@ -5,23 +5,21 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_ruleset::settings::{OrderBy, OrderParams};
 
 /// How much it is worth to remove a trouble, or all troubles of an application. More worth compares as smaller, so that
 /// it comes first. Troubles rank after those with a known saving if their saving is unknown, not larger than its error,
 /// or only known to be at most some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, State)]
 pub struct Worth {
     known: Known,
     /// The bits of a number that is not negative, which have its order.
     value: Reverse<u64>,
 }
 
-state!(struct Worth { known, value });
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, State)]
 enum Known {
     /// Cost, or core-hours and GB-hours with their weights.
     Resources,
@@ -30,14 +28,6 @@ enum Known {
     #[default]
     Nothing,
 }
-
-state!(
-    enum Known {
-        Resources,
-        Time,
-        Nothing,
-    }
-);
 
 impl Worth {
     fn of_value(known: Known, value: f64) -> Self {

@@ -3,12 +3,12 @@
 use super::ranking::{AtMost, Worth};
 use crate::savings::TroubleSavings;
 use elephant_base::severity::Severity;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::Subject;
 use elephant_rule::finding::{Advice, Cap, Caps, Failure, Finding, Name, SettingChange, TroubleKind};
 
 /// How sure the cause of a trouble is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
 #[non_exhaustive]
 pub enum Confidence {
     /// It was measured.
@@ -19,14 +19,7 @@ pub enum Confidence {
     Weak,
 }
 
-state!(
-    enum Confidence {
-        Measured,
-        Inferred,
-        Weak,
-    }
-);
-
+#[doc(hidden)]
 impl Confidence {
     /// The word in reports.
     #[must_use]
@@ -52,7 +45,7 @@ impl Confidence {
 }
 
 /// A finding about a trouble.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Telling {
     /// The rule that found it.
@@ -63,10 +56,8 @@ pub struct Telling {
     pub is_consequence: bool,
 }
 
-state!(struct Telling { rule, subject, is_consequence });
-
 /// One root cause in one application.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Trouble {
     /// Its identity within the application: the kind, and the first subject unless it is the application.
@@ -103,9 +94,7 @@ pub struct Trouble {
     pub(super) worth: Worth,
 }
 
-state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, caps, score, subjects, findings,
-    has_stragglers, change, advice, savings, worth });
-
+#[doc(hidden)]
 impl Trouble {
     /// Smaller is worse.
     pub(super) fn rank(&self) -> impl Ord + '_ {
@@ -155,6 +144,7 @@ impl Trouble {
     }
 }
 
+#[doc(hidden)]
 impl Trouble {
     /// A trouble in which every text is `text`.
     #[must_use]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::spark::{JobResult, Spark, StageStatus};
 
 /// Counts for Spark applications only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct SparkCounts {
     /// Jobs.
     pub jobs: JobCounts,
@@ -18,10 +18,8 @@ pub struct SparkCounts {
     pub sql_executions: u64,
 }
 
-state!(struct SparkCounts { jobs, stages, executors, sql_executions });
-
 /// Counts of jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct JobCounts {
     /// Jobs that were started.
@@ -32,10 +30,8 @@ pub struct JobCounts {
     pub failed: u64,
 }
 
-state!(struct JobCounts { total, succeeded, failed });
-
 /// Counts of stage attempts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct StageCounts {
     /// Submitted stage attempts, plus skipped stages.
@@ -48,10 +44,8 @@ pub struct StageCounts {
     pub skipped: Option<u64>,
 }
 
-state!(struct StageCounts { total, completed, failed, skipped });
-
 /// Counts of executors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct ExecutorCounts {
     /// Executors in the log.
@@ -61,8 +55,6 @@ pub struct ExecutorCounts {
     /// Removed executors, except those removed by dynamic allocation or at the application's end.
     pub lost: u64,
 }
-
-state!(struct ExecutorCounts { total, removed, lost });
 
 impl SparkCounts {
     pub(super) fn of(spark: &Spark) -> Self {

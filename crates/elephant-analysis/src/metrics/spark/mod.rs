@@ -96,7 +96,7 @@ impl Metrics {
             losing_attempts: tasks.losing,
             cores_used: tasks.cores,
             cores_idle: held.zip(tasks.cores).map(|(held, used)| held - used),
-            tasks: vec![("task", task_counts(app, spark))],
+            tasks: vec![("task".into(), task_counts(app, spark))],
             spark: counts(spark),
         }
     }

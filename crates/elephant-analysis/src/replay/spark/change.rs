@@ -25,6 +25,7 @@ pub struct Change {
     pub times: Vec<Micros>,
     /// Attempts that are left out, by their place; empty if none is.
     pub dropped: Vec<bool>,
+    /// The slots that tasks run on.
     pub slots: Slots,
     /// Whether speculative copies are left out.
     pub without_copies: bool,

@@ -30,7 +30,7 @@ pub use causes::Partitions;
 pub use causes::Scope;
 pub use change::Change;
 pub use change::Slots;
-pub use plan::{Plan, Unknown};
+pub use plan::{Attempt, Plan, Stage, Unknown};
 pub use recorded::Recorded;
 pub use recorded::RecordedOnce;
 pub use schedule::Outcome;

@@ -155,6 +155,7 @@ impl Plan {
 /// A stage attempt, and what it waits for.
 #[derive(Debug, Clone)]
 pub struct Stage {
+    /// Which attempt of which stage it is.
     pub id: StageAttempt,
     /// Its group in the task table.
     pub(crate) group: Option<usize>,

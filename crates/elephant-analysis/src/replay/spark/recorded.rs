@@ -10,7 +10,9 @@ use elephant_model::model::Application;
 /// A plan and its replay without a change.
 #[derive(Debug)]
 pub struct Recorded {
+    /// The attempts, stages and jobs of the log.
     pub plan: Plan,
+    /// When they run if they are scheduled again as they are.
     pub base: Outcome,
 }
 

@@ -20,7 +20,7 @@ use super::hints;
 use super::{Cause, Confidence, Params};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions, InputUnit};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -46,7 +46,7 @@ pub struct LabelledGroup<'a> {
 }
 
 /// Why one task was a straggler.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct StragglerCause {
     /// The task's row in its group.
@@ -60,8 +60,6 @@ pub struct StragglerCause {
     /// Evidence for causes, starting with the primary cause.
     pub evidence: Vec<Evidence>,
 }
-
-state!(struct StragglerCause { task, attempt, primary, confidence, evidence });
 
 /// Finds the cause of every straggler of an application. Returns one list for each of `groups`, in task
 /// order.

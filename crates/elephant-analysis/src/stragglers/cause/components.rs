@@ -2,14 +2,14 @@
 
 use super::{Cause, Confidence};
 use crate::stragglers::executions::Basis;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Engine;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 
 /// A part of a task's time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum Component {
     /// Garbage collection (`GC_TIME_MILLIS`, "JVM GC Time"). Spark counts the whole executor's collections
@@ -33,20 +33,6 @@ pub enum Component {
     /// Time").
     ResultFetch,
 }
-
-state!(
-    enum Component {
-        Gc,
-        FetchWait,
-        ShuffleWrite,
-        ShuffleCopy,
-        MapWait,
-        Merge,
-        SchedulerDelay,
-        Deserialize,
-        ResultFetch,
-    }
-);
 
 impl Component {
     /// Every component; ties are reported in this order.

@@ -9,12 +9,12 @@ use super::node_test::SlowNode;
 use super::{Cause, Confidence};
 use crate::node_metrics::NodeMetric;
 use crate::stragglers::executions::InputUnit;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::table::Locality;
 
 /// Evidence for a cause.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub struct Evidence {
     /// The cause it supports.
@@ -24,8 +24,6 @@ pub struct Evidence {
     /// The observation.
     pub fact: Fact,
 }
-
-state!(struct Evidence { cause, confidence, fact });
 
 /// A value with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,7 +65,7 @@ impl Measure {
 }
 
 /// An observation about a straggler.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, State)]
 #[non_exhaustive]
 pub enum Fact {
     /// Its input compared with the others.
@@ -190,12 +188,7 @@ pub enum Fact {
     },
 }
 
-state!(enum Fact { Input { input, unit, ratio, limit, rate_ratio }, Component { component, time, duration,
-    rest, limit, excess }, Fault { kind, node, count, message }, NodeLoad { metric, value, limit },
-    SlowNode { node, test, limit }, CpuTime { ratio, limit, share_of_delay, for_input }, Spill { ratio,
-    limit }, FailedFetches { count }, FirstOnExecutor { ratio, limit }, NewExecutor { time, usual },
-    OtherAttempt { node, time, limit }, RemoteInput { locality, local_share }, SlowBeginnings { time, nodes } });
-
+#[doc(hidden)]
 impl Fact {
     /// A component's counterfactual.
     #[must_use]

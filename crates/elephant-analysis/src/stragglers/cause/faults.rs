@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Symbol};
 
 /// The kind of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// A task or an executor stopped reporting.
@@ -25,16 +25,6 @@ pub enum FaultKind {
     /// Other tasks could not fetch the output of tasks on the node.
     FetchFailure,
 }
-
-state!(
-    enum FaultKind {
-        TimedOut,
-        NodeLost,
-        ExecutorLost,
-        DiskError,
-        FetchFailure,
-    }
-);
 
 impl FaultKind {
     /// The name in reports.

@@ -15,7 +15,7 @@
 //!
 //! Missing data never explains a straggler.
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 mod attribution;
 pub mod components;
@@ -34,10 +34,10 @@ pub use attribution::StragglerCause;
 pub use attribution::{LabelledGroup, attribute, attribute_on};
 pub use params::Params;
 pub use summary::shares_percent;
-pub use summary::{CauseCount, CauseCounts};
+pub use summary::{CauseCount, CauseCounts, Confidences};
 
 /// A category of causes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub enum Cause {
     /// It had more input than the others, and was as fast for its input (S2 type 6).
     DataSkew,
@@ -68,24 +68,6 @@ pub enum Cause {
     /// No known cause.
     Unexplained,
 }
-
-state!(
-    enum Cause {
-        DataSkew,
-        Gc,
-        Cpu,
-        Disk,
-        SlowFileSystem,
-        Network,
-        Hardware,
-        Scheduler,
-        ColdStart,
-        MoreWork,
-        EveryAttempt,
-        Contention,
-        Unexplained,
-    }
-);
 
 impl Cause {
     /// Whether a copy of a straggler with this cause would have been faster; `None` if that is unknown.
@@ -165,7 +147,7 @@ impl Cause {
 }
 
 /// How certain the evidence is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum Confidence {
     /// A hint that is not enough on its own.
@@ -176,20 +158,13 @@ pub enum Confidence {
     Measured,
 }
 
-state!(
-    enum Confidence {
-        Weak,
-        Inferred,
-        Measured,
-    }
-);
-
 impl Confidence {
     /// Every level, the least certain first.
     pub const ALL: [Self; 3] = [Self::Weak, Self::Inferred, Self::Measured];
 
     /// The name in reports.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Weak => "weak",

@@ -10,13 +10,13 @@
 use std::collections::BTreeMap;
 
 use super::Params;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::stats::false_discovery::benjamini_hochberg;
 use elephant_base::stats::strata::Strata;
 use elephant_model::model::Symbol;
 
 /// Tasks of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 #[non_exhaustive]
 pub struct NodeTasks {
     /// Tasks that have a label.
@@ -25,10 +25,8 @@ pub struct NodeTasks {
     pub stragglers: u64,
 }
 
-state!(struct NodeTasks { tasks, stragglers });
-
 /// A node with significantly more stragglers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, State)]
 #[non_exhaustive]
 pub struct SlowNode {
     /// Its tasks, in groups that ran on other nodes, too.
@@ -46,8 +44,6 @@ pub struct SlowNode {
     /// greater than the share of the other nodes.
     pub suspected: bool,
 }
-
-state!(struct SlowNode { own, others, expected, p_value, adjusted, suspected });
 
 impl SlowNode {
     fn of(strata: &Strata, params: &Params) -> Option<Self> {

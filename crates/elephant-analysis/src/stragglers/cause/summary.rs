@@ -5,20 +5,18 @@ use std::fmt;
 
 use super::{Cause, Confidence, StragglerCause};
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 
 /// Stragglers by cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct CauseCounts {
     /// In the order of [`Cause::ALL`].
     pub causes: [CauseCount; Cause::ALL.len()],
 }
 
-state!(struct CauseCounts { causes });
-
 /// The stragglers with one cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct CauseCount {
     /// The cause.
@@ -33,8 +31,6 @@ pub struct CauseCount {
     /// Primary causes by their confidence, in the order of [`Confidence::ALL`].
     pub by_confidence: [u64; Confidence::ALL.len()],
 }
-
-state!(struct CauseCount { cause, primary, evidence, applications, by_confidence });
 
 impl Default for CauseCounts {
     fn default() -> Self {
@@ -77,6 +73,7 @@ impl fmt::Display for Confidences {
     }
 }
 
+#[doc(hidden)]
 impl CauseCounts {
     /// Adds stragglers.
     pub fn add<'a>(&mut self, stragglers: impl IntoIterator<Item = &'a StragglerCause>) {
@@ -141,6 +138,7 @@ impl CauseCounts {
     }
 }
 
+#[doc(hidden)]
 impl CauseCount {
     /// The confidence of the primary cause, as counts of stragglers.
     #[must_use]

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::stragglers::detect::Completion;
 use crate::stragglers::executions::{Execution, Executions};
 use crate::stragglers::progress::{ProgressCurve, ProgressSource};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 
@@ -71,7 +71,7 @@ impl Attempt {
 }
 
 /// Number of attempts by source of their progress curve.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, State)]
 #[non_exhaustive]
 pub struct Sources {
     /// By [`ProgressSource`].
@@ -82,8 +82,7 @@ pub struct Sources {
     pub unknown: u64,
 }
 
-state!(struct Sources { counts, coarse, unknown });
-
+#[doc(hidden)]
 impl Sources {
     /// The number of attempts with a curve from this source.
     #[must_use]
@@ -118,6 +117,7 @@ impl Sources {
     }
 }
 
+#[doc(hidden)]
 impl Timeline {
     /// The timeline of a group. Attempts whose end is not logged are left out, unless a copy overtook them.
     #[must_use]

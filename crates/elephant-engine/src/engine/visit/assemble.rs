@@ -113,7 +113,7 @@ fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
         source: path.display().to_string(),
         problem: Problem {
             level: Level::Warning,
-            code: "no-history",
+            code: "no-history".into(),
             position: None,
             message: format!("not an event log or job history ({reason})"),
             count: *count,
@@ -146,7 +146,8 @@ fn supersede<T>(visited: &mut Visited<T>) {
         let message = format!(
             "attempt {latest} of the application master has a more complete history; this one was skipped"
         );
-        let problem = Problem { level: Level::Info, code: SUPERSEDED, position: None, message, count: 1 };
+        let problem =
+            Problem { level: Level::Info, code: SUPERSEDED.into(), position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }
 }

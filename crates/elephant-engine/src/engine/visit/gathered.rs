@@ -10,14 +10,15 @@ use rustc_hash::FxHashMap;
 use super::source::{SourceOutcome, error_problem};
 use super::{Turn, Visit};
 use crate::results::SourceProblem;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_input::error::InputError;
 use elephant_input::inventory::{Failure, Inventory, Notice, Skipped, Source, by_bytes};
 use elephant_input::storage::LeftOut;
 use elephant_parse::{Level, Problem};
 
 /// What was read of all histories.
-pub struct Gathered<'a, T> {
+#[derive(State)]
+pub(crate) struct Gathered<'a, T> {
     /// Number of files found.
     pub(super) found: u64,
     /// Logs that servers were not asked for.
@@ -32,6 +33,7 @@ pub struct Gathered<'a, T> {
 }
 
 /// A file or folder that could not be used.
+#[derive(State)]
 pub(super) struct Failed {
     path: PathBuf,
     pub(super) file: PathBuf,
@@ -40,12 +42,14 @@ pub(super) struct Failed {
 }
 
 /// Data that was not read although no file failed.
+#[derive(State)]
 pub(super) struct Noticed {
     path: PathBuf,
     pub(super) told: SourceProblem,
 }
 
 /// One history, and what was read of it.
+#[derive(State)]
 pub(super) struct HistoryRead<'a, T> {
     path: Cow<'a, Path>,
     /// The id that is known before all of it is read, if it was needed.
@@ -54,11 +58,6 @@ pub(super) struct HistoryRead<'a, T> {
     pub(super) files: Vec<Cow<'a, Path>>,
     pub(super) outcome: SourceOutcome<'a, T>,
 }
-
-state!(struct Gathered<'a, T> { found, left_out, failures, notices, skipped, confs, histories });
-state!(struct Failed { path, file, named_by_user, told });
-state!(struct Noticed { path, told });
-state!(struct HistoryRead<'a, T> { path, id, named_by_user, files, outcome });
 
 /// Why parts cannot be merged, with their places.
 #[derive(Debug, PartialEq, Eq)]
@@ -236,16 +235,16 @@ fn add_skipped(all: &mut Vec<Skipped>, more: Skipped) {
 
 /// Merges the notices on pseudo file systems into one, as from a single search.
 fn merge_pseudo_file_systems(notices: &mut Vec<Noticed>) {
-    let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let mut counts: BTreeMap<Cow<'static, str>, u64> = BTreeMap::new();
     let is_pseudo = |notice: &Noticed| notice.told.problem.level == Level::Info;
     for notice in notices.iter().filter(|notice| is_pseudo(notice)) {
-        *counts.entry(notice.told.problem.code).or_default() += notice.told.problem.count;
+        *counts.entry(notice.told.problem.code.clone()).or_default() += notice.told.problem.count;
     }
     notices.retain_mut(|notice| {
         if !is_pseudo(notice) {
             return true;
         }
-        let count = counts.remove(notice.told.problem.code);
+        let count = counts.remove(&notice.told.problem.code);
         notice.told.problem.count = count.unwrap_or_default();
         count.is_some()
     });
@@ -266,6 +265,6 @@ fn noticed(notice: &Notice) -> Noticed {
         InputError::PseudoFileSystem { .. } => Level::Info,
         _ => Level::Warning,
     };
-    let problem = Problem { level, code: error.code(), position: None, message, count: *count };
+    let problem = Problem { level, code: error.code().into(), position: None, message, count: *count };
     Noticed { path: error.path().to_path_buf(), told: SourceProblem { source, problem } }
 }

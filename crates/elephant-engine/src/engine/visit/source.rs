@@ -9,7 +9,7 @@ use crate::engine::copies::RunCopy;
 use crate::engine::read::{self, Extent};
 use crate::results::SourceProblem;
 use elephant_base::limits::{Limits, REACHED};
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Bytes;
 use elephant_input::inventory::{Inventory, Source};
 use elephant_input::job_id::{job_id_in, master_attempt_in};
@@ -57,6 +57,7 @@ impl Uniqueness<'_> {
 }
 
 /// The result for one history.
+#[derive(State)]
 pub(super) struct SourceOutcome<'a, T> {
     /// Applications with a value.
     pub(super) applications: Vec<Visit<T>>,
@@ -70,8 +71,6 @@ pub(super) struct SourceOutcome<'a, T> {
     /// Files used in addition to those of the source.
     pub(super) confs: Vec<Cow<'a, Path>>,
 }
-
-state!(struct SourceOutcome<'a, T> { applications, passed, left_out, left_out_copies, problems, confs });
 
 impl<T> SourceOutcome<'_, T> {
     fn nothing() -> Self {
@@ -357,7 +356,7 @@ fn complete_from_conf(app: &mut Application, name: &str) -> impl Iterator<Item =
 
 /// A problem that makes a source unusable.
 pub(in crate::engine) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
-    let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
+    let problem = Problem { level: Level::Error, code: code.into(), position: None, message, count: 1 };
     SourceProblem { source, problem }
 }
 

@@ -72,6 +72,7 @@ pub struct Fit {
     pub bic: f64,
 }
 
+#[doc(hidden)]
 impl Fit {
     /// The family.
     #[must_use]

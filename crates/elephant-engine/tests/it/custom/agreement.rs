@@ -110,9 +110,13 @@ fn agree_on_all(paths: &[PathBuf]) {
             counts.entry(rule).or_default().iter_mut().zip(severities).for_each(|(sum, count)| *sum += count);
         }
     }
-    println!("{applications} applications, judgements from none to critical: {counts:#?}");
     assert!(applications > 0);
-    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} differ; judgements from none to critical: {counts:#?}\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]

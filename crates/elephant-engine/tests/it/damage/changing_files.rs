@@ -24,12 +24,12 @@ fn log_changing_while_read_is_neither_duplicated_nor_padded() {
     let len = log.len() as u64;
     let read = |len: u64| parse(file.reopen().unwrap(), len);
     let tasks = |parsed: &Parsed| parsed.applications[0].task_count();
-    let codes = |parsed: Parsed| -> Vec<&str> {
+    let codes = |parsed: Parsed| -> Vec<&'static str> {
         parsed
             .part_problems
             .into_iter()
             .flat_map(|(_, problems)| problems.into_vec())
-            .map(|it| it.code)
+            .map(|it| it.known_code())
             .collect()
     };
     assert_eq!(tasks(&read(len)), 3000);

@@ -31,7 +31,8 @@ fn parse(format: Format, bytes: &[u8], name: &str) -> Parsed {
 /// The only application, and the codes of its problems.
 fn only(parsed: Parsed) -> (Application, Vec<&'static str>) {
     let parts = parsed.part_problems.into_iter().flat_map(|(_, problems)| problems.into_vec());
-    let codes = parsed.problems.into_vec().into_iter().chain(parts).map(|problem| problem.code).collect();
+    let codes =
+        parsed.problems.into_vec().into_iter().chain(parts).map(|problem| problem.known_code()).collect();
     (parsed.applications.into_iter().next().unwrap(), codes)
 }
 

@@ -72,14 +72,6 @@ fn blocks(recording: &Recording, dice: &mut Dice, count: usize) -> Vec<Range<usi
 
 fn assert_noticed(what: &str, tallies: &BTreeMap<&'static str, Tally>, most: f64) {
     for (format, tally) in tallies {
-        println!(
-            "{what}, {format}: {:.2} % of {} unnoticed {:?}",
-            100.0 * tally.share(),
-            tally.tried,
-            tally.unnoticed
-        );
-    }
-    for (format, tally) in tallies {
         assert!(tally.share() < most, "{what}, {format}: {:?} of {}", tally.unnoticed, tally.tried);
     }
 }

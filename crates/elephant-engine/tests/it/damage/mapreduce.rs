@@ -231,7 +231,8 @@ fn very_long_line_gives_one_warning() {
     bytes.push(b'\n');
     bytes.extend_from_slice(tail.as_bytes());
     let parsed = avro_json(&bytes);
-    let codes: Vec<&str> = parsed.problems.into_vec().iter().map(|problem| problem.code).collect();
+    let problems = parsed.problems.into_vec();
+    let codes: Vec<&str> = problems.iter().map(|problem| &*problem.code).collect();
     assert_eq!(codes, ["line-too-long"]);
     assert!(!parsed.applications[0].complete);
     assert_eq!(parsed.applications[0].task_count(), 3);

@@ -138,7 +138,7 @@ impl Recording {
     pub(super) fn view(&self, bytes: &[u8]) -> View {
         let Parsed { mut applications, problems, .. } = self.format.parse(bytes);
         let mut view = View { complete: true, warnings: Vec::new(), facts: String::new() };
-        view.warnings.extend(problems.into_vec().into_iter().map(|problem| problem.code.to_owned()));
+        view.warnings.extend(problems.into_vec().into_iter().map(|problem| problem.code.into_owned()));
         for app in &mut applications {
             if let Some(conf) = &self.conf {
                 app.conf = conf.clone();

@@ -15,7 +15,7 @@ const KILLED: &str = "Task KILL is received. Killing attempt!";
 /// A job that ended with this status, with the attempts of each map task.
 fn job(status: Status, tasks: &[&[(Outcome, &str)]]) -> Application {
     let mut app = Application::new(Engine::MapReduce);
-    app.id = "job_1_1".to_owned();
+    "job_1_1".clone_into(&mut app.id);
     app.status = status;
     let mut group = TaskGroup::new(TaskKind::Map);
     for (number, attempts) in (0..).zip(tasks) {

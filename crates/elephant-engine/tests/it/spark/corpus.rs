@@ -99,7 +99,8 @@ fn logs_are_complete_if_no_line_is_missing() {
                     let elephant_engine::results::SourceProblem { source: name, .. } = problem;
                     names(source).contains(name) || *name == source.path.to_string()
                 };
-                let problems: Vec<_> = report.problems.iter().filter(about).map(|p| p.problem.code).collect();
+                let problems: Vec<_> =
+                    report.problems.iter().filter(about).map(|p| &*p.problem.code).collect();
                 wrong.push(format!("{:?}: missing {missing:?}, reported {problems:?}", names(source)));
             }
         }

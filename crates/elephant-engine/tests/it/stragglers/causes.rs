@@ -74,25 +74,12 @@ fn causes_in<'a>(stragglers: &'a [FoundStraggler], group: &str) -> Vec<(Option<u
         .collect()
 }
 
-fn print(folder: &str, stragglers: &[FoundStraggler]) {
-    println!("== {folder}");
-    for FoundStraggler { group, task, node, cause } in stragglers {
-        let (task, node) = (task.unwrap_or_default(), node.as_deref().unwrap_or("?"));
-        let confidence = cause.confidence.map_or("-", Confidence::name);
-        println!("{group} {task} on {node}: {} ({confidence})", cause.primary.name());
-        for evidence in &cause.evidence {
-            println!("    {} ({}): {}", evidence.cause.name(), evidence.confidence.name(), evidence.fact);
-        }
-    }
-}
-
 /// Node 2 is four times as slow as the others.
 #[test]
 fn slow_node_is_identified_as_the_cause() {
     let Some(runs) = elephant_testing::shared("runs") else { return };
     for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
         let stragglers = recorded(&runs.join(form)).remove("slownode").unwrap();
-        print(form, &stragglers);
         let node = "node002.example.com";
         let expected: Vec<_> = [8, 9, 13, 15].map(|task| (Some(task), Cause::Hardware, node)).into();
         assert_eq!(causes_in(&stragglers, "map"), expected);
@@ -106,7 +93,6 @@ fn skewed_input_is_identified_as_the_cause() {
     let Some(runs) = elephant_testing::shared("runs") else { return };
     for form in ["hadoop-synthetic-avro-json", "hadoop-synthetic-avro-binary"] {
         let stragglers = recorded(&runs.join(form)).remove("mapskew").unwrap();
-        print(form, &stragglers);
         let causes: Vec<_> =
             stragglers.iter().map(|straggler| (straggler.group.as_str(), straggler.cause.primary)).collect();
         assert_eq!(causes, [("map", Cause::DataSkew), ("reduce", Cause::DataSkew)]);
@@ -125,7 +111,6 @@ fn original_overtaken_by_its_copy_was_delayed_alone() {
         ("spark-3.5.9", "stage 1.0", 9, Cause::Contention),
     ] {
         let stragglers = recorded(&runs.join(run)).remove("speculation").unwrap();
-        print(run, &stragglers);
         let own = stragglers.iter().find(|it| it.group == group && it.task == Some(task)).unwrap();
         assert_eq!(own.cause.primary, expected, "{run}");
         let evidence: Vec<_> = own.cause.evidence.iter().map(|evidence| evidence.cause).collect();
@@ -154,7 +139,6 @@ fn first_tasks_of_executors_are_cold_starts() {
     let mut recorded = recorded(&runs.join("spark-3.5.9"));
     for folder in ["skew", "gc", "execkill", "speculation", "cached"] {
         let stragglers = recorded.remove(folder).unwrap();
-        print(folder, &stragglers);
         let causes = causes_in(&stragglers, "stage 0.0");
         assert!(!causes.is_empty(), "{folder}");
         assert!(causes.iter().all(|straggler| straggler.1 == Cause::ColdStart), "{folder}: {causes:?}");
@@ -176,7 +160,6 @@ fn early_reduce_waited_for_maps() {
 fn every_recorded_straggler_has_a_cause() {
     let Some(runs) = elephant_testing::shared("runs") else { return };
     for (folder, stragglers) in recorded(&runs) {
-        print(&folder, &stragglers);
         if folder.ends_with("failures") || folder.ends_with("retries") {
             assert!(
                 stragglers.iter().all(|straggler| straggler.cause.primary != Cause::Hardware),

@@ -9,12 +9,14 @@ use std::ops::Range;
 
 use rustc_hash::FxHasher;
 
+use super::{Conf, Properties};
+
 /// Typical length of a property with its tags in bytes, for preallocation.
 const TYPICAL_LEN: usize = 170;
 
 /// Properties stored in their text. Unescaped names and values are appended to it.
 #[derive(Debug, Clone, Default)]
-pub struct Listed {
+pub(super) struct Listed {
     text: String,
     /// Sorted by hash, then by name.
     entries: Vec<Entry>,
@@ -152,10 +154,10 @@ impl Found {
         self.entries.is_empty()
     }
 
-    /// Combines the properties with their text. Of several properties with the same name the last one is
+    /// The configuration of these properties in their text. Of several properties with the same name the last one is
     /// kept, unless an earlier one is final.
     #[must_use]
-    pub fn in_text(self, mut text: String) -> Listed {
+    pub fn in_text(self, mut text: String) -> Conf {
         let Self { entries: found, unescaped } = self;
         text.push_str(&unescaped);
         // Sort by hash and position in one number first, without branches; names with equal hashes are rare.
@@ -176,7 +178,7 @@ impl Found {
             }
             same
         });
-        Listed { text, entries }
+        Conf { properties: Properties::Listed(Listed { text, entries }) }
     }
 }
 

@@ -18,6 +18,7 @@ pub enum ClusterManager {
     Local,
 }
 
+#[doc(hidden)]
 impl ClusterManager {
     /// The cluster manager named by `spark.master`; `None` if missing or unknown.
     #[must_use]

@@ -3,19 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 
 /// One attempt of a stage: `3.0` is the first attempt of stage 3.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub struct StageAttempt {
     /// The stage's id within the application.
     pub stage: u32,
     /// The attempt's number, counted from 0.
     pub attempt: u32,
 }
-
-state!(struct StageAttempt { stage, attempt });
 
 impl fmt::Display for StageAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,6 +69,7 @@ pub struct Stage {
 impl Stage {
     /// A stage attempt with an id and nothing else.
     #[must_use]
+    #[doc(hidden)]
     pub fn new(id: StageAttempt) -> Self {
         Self {
             id,

@@ -16,11 +16,11 @@ pub use tasks::Tasks;
 pub use time_point::TimePoint;
 
 use super::spark::StageAttempt;
-use elephant_base::state::state;
+use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 
 /// The kind of work of a group's tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 pub enum TaskKind {
     /// Map tasks.
     Map,
@@ -33,16 +33,6 @@ pub enum TaskKind {
     /// The tasks of one stage attempt (Spark).
     Stage(StageAttempt),
 }
-
-state!(
-    enum TaskKind {
-        Map,
-        Reduce,
-        Setup,
-        Cleanup,
-        Stage(value),
-    }
-);
 
 impl TaskKind {
     /// The name in reports, and in findings about MapReduce. All stages share "task".
@@ -73,7 +63,7 @@ pub enum Outcome {
 }
 
 /// How close an attempt ran to its input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
 #[non_exhaustive]
 pub enum Locality {
     /// On a node that holds the data.
@@ -87,16 +77,6 @@ pub enum Locality {
     /// The task has no preferred location (Spark).
     NoPreference,
 }
-
-state!(
-    enum Locality {
-        NodeLocal,
-        RackLocal,
-        OffSwitch,
-        ProcessLocal,
-        NoPreference,
-    }
-);
 
 /// Why an attempt ended, if the engine says more than its outcome (Spark's `TaskEndReason`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -154,6 +134,7 @@ pub struct TaskGroup {
 impl TaskGroup {
     /// A group without tasks.
     #[must_use]
+    #[doc(hidden)]
     pub fn new(kind: TaskKind) -> Self {
         Self { kind, tasks: Tasks::default(), attempts: Attempts::default() }
     }
@@ -172,6 +153,7 @@ impl TaskGroup {
     /// Whether the driver of Spark denied the commit of an attempt before another attempt of its task had succeeded: then the
     /// task runs once more. Otherwise the attempt lost a race of copies, which is no failure.
     #[must_use]
+    #[doc(hidden)]
     pub fn runs_again_after_denial(&self, row: usize) -> bool {
         let attempts = &self.attempts;
         if attempts.end_reason(row) != Some(EndReason::CommitDenied) {
@@ -188,6 +170,7 @@ impl TaskGroup {
 
     /// The end times of the successful tasks, earliest first.
     #[must_use]
+    #[doc(hidden)]
     pub fn sorted_ends(&self) -> Vec<Timestamp> {
         let ends = self.winners().filter_map(|row| self.attempts.time(row, TimePoint::Finish));
         let mut ends: Vec<Timestamp> = ends.collect();
@@ -203,11 +186,13 @@ impl TaskGroup {
 
     /// Bytes allocated, without what the allocator adds.
     #[must_use]
+    #[doc(hidden)]
     pub fn held(&self) -> usize {
         self.tasks.held() + self.attempts.held()
     }
 
     /// Frees unused capacity.
+    #[doc(hidden)]
     pub fn shrink(&mut self) {
         self.tasks.shrink();
         self.attempts.shrink();

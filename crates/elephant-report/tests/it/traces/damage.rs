@@ -13,7 +13,7 @@ use super::{ALL, SMALL, Size, Trace, files, survey_of, write};
 const TINY: Size = Size { jobs: 6, tasks: 60, machines: 5, ..SMALL };
 
 fn codes(report: &StragglerReport) -> Vec<(&'static str, u64, Option<Position>)> {
-    report.problems.iter().map(|it| (it.problem.code, it.problem.count, it.problem.position)).collect()
+    report.problems.iter().map(|it| (&*it.problem.code, it.problem.count, it.problem.position)).collect()
 }
 
 /// Changes the lines of the tasks of a trace.
@@ -133,7 +133,7 @@ proptest! {
         }
         let report = survey_of(&path);
         prop_assert!(report.total.tasks <= before.total.tasks + 20);
-        let kinds: BTreeSet<_> = report.problems.iter().map(|it| (it.source.clone(), it.problem.code)).collect();
+        let kinds: BTreeSet<_> = report.problems.iter().map(|it| (it.source.clone(), &*it.problem.code)).collect();
         prop_assert_eq!(kinds.len(), report.problems.len());
     }
 }

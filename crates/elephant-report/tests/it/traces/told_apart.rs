@@ -100,7 +100,7 @@ fn a_table_without_tasks_names_the_one_that_is_missing() {
         let path = write(trace, SMALL, folder.path());
         let problems = survey_of(&files(&path, given)[0]).problems;
         let message = problems[0].problem.message.clone();
-        assert_eq!((problems.len(), problems[0].problem.code), (1, "trace-without-tasks"), "{problems:?}");
+        assert_eq!((problems.len(), &*problems[0].problem.code), (1, "trace-without-tasks"), "{problems:?}");
         let expected = format!("{given} contains no tasks; name the table {missing} of the trace, too");
         assert_eq!(message, expected);
         assert!(survey_of(&path).problems.iter().all(|it| it.problem.code != "trace-without-tasks"));

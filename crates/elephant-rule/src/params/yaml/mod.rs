@@ -15,7 +15,7 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 
 pub use read::ReadError;
-pub(crate) use syntax_error::SyntaxError;
+pub use syntax_error::SyntaxError;
 pub use tree::documents;
 
 /// A range of a text, in bytes.

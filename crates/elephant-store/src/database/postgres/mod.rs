@@ -19,7 +19,7 @@ use super::{Backend, Contents, Mode, PATIENCE, Value, Visit};
 use elephant_engine::engine::{Filter, Identity};
 
 pub(crate) use address::shown;
-pub(crate) use failure::ServerError;
+pub use failure::ServerError;
 pub(super) use failure::failure;
 use session::Session;
 

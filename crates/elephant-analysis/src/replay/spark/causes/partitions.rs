@@ -21,7 +21,9 @@ pub enum Overhead {
 pub struct Partitions {
     /// Its place in [`Plan::stages`].
     pub stage: u32,
+    /// Into how many tasks its work is divided.
     pub tasks: u32,
+    /// What a task costs on its own.
     pub overhead: Overhead,
 }
 

@@ -19,6 +19,7 @@ use state::{JobState, OrderState, StageState, TaskState};
 /// The times of a replay.
 #[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The times of the application.
     pub replayed: Replayed,
     /// When each stage attempt was submitted and ended, by its place.
     pub(crate) stages: Vec<(Micros, Micros)>,

@@ -112,7 +112,7 @@ pub fn hostile(name: &str) -> Report {
         name: Some(text()),
         user: Some(text()),
         queue: Some(text()),
-        job_type: Some("Spark"),
+        job_type: Some("Spark".into()),
         status: Status::Succeeded,
         complete: false,
         incomplete: Some(text()),
@@ -172,7 +172,7 @@ fn problems(name: &str) -> Vec<SourceProblem> {
     ];
     let problem = |(level, position)| SourceProblem {
         source: name.to_owned(),
-        problem: Problem { level, code: "truncated", position, message: name.to_owned(), count: 2 },
+        problem: Problem { level, code: "truncated".into(), position, message: name.to_owned(), count: 2 },
     };
     levels.map(problem).into()
 }

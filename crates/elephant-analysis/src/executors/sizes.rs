@@ -15,12 +15,14 @@ pub const ROOM: f64 = 1.25;
 const STEP: u64 = 256;
 
 /// The smallest heap for a process with this peak heap use.
+#[must_use]
 pub fn heap_for(peak: Bytes) -> Bytes {
     let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
     needed.max(SMALLEST_HEAP)
 }
 
 /// `size` rounded up to a usual step.
+#[must_use]
 pub fn rounded_up(size: Bytes) -> Bytes {
     Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB).div_ceil(STEP).saturating_mul(STEP))
 }
@@ -46,6 +48,7 @@ pub fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
 }
 
 /// The highest heap use of any of them.
+#[must_use]
 pub fn peak_heap(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
@@ -69,6 +72,7 @@ pub fn stays_free(app: &Application, heap: Bytes) -> bool {
 }
 
 /// The Spark part of the application; `None` for another engine.
+#[must_use]
 pub fn spark_of(app: &Application) -> Option<&Spark> {
     app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
 }

@@ -67,6 +67,7 @@ pub fn two_groups(values: &[i64]) -> TwoGroups {
 
 /// Splits `values` at this multiple of their median, so that however many ordinary values there are, they do not hide
 /// the large ones. `None` if no value is so large, or if the median is 0.
+#[must_use]
 #[allow(clippy::cast_possible_truncation)] // float casts saturate
 #[must_use]
 pub fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {

@@ -329,7 +329,7 @@ impl Stragglers {
         let source = self.node_metrics.first()?.display().to_string();
         let problem = Problem {
             level: ProblemLevel::Warning,
-            code: "node-metrics-unmatched",
+            code: "node-metrics-unmatched".into(),
             position: None,
             message,
             count: 1,

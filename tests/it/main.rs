@@ -18,7 +18,6 @@ mod check;
 mod cli;
 mod corpus;
 mod damage;
-mod fixtures;
 mod generated;
 mod project;
 mod reports;

@@ -26,6 +26,7 @@ pub struct Roots {
 
 impl Roots {
     /// The number of failed attempts of these kinds.
+    #[must_use]
     pub fn count(&self, is_counted: impl Fn(FailureKind) -> bool) -> u64 {
         self.kinds.iter().filter(|(kind, _)| is_counted(*kind)).map(|(_, attempts)| attempts).sum()
     }
@@ -34,6 +35,7 @@ impl Roots {
 /// A root cause, and the number of tasks that have it.
 #[derive(Debug, Clone)]
 pub struct Root {
+    /// The failure.
     pub failure: Failure,
     /// The message in full.
     pub text: Option<Symbol>,
@@ -64,6 +66,8 @@ struct Known {
 }
 
 impl<'a> Collector<'a> {
+    /// Nothing is collected yet.
+    #[must_use]
     pub fn new(app: &'a Application) -> Self {
         Self { app, places: FxHashMap::default(), known: Vec::new(), tasks: Vec::new() }
     }
@@ -127,6 +131,7 @@ impl<'a> Collector<'a> {
     /// The root causes, the one of the failure as a whole first. The root cause of a task is the cause that explains
     /// most; among equals, the most frequent one. Over all tasks, the most frequent root cause comes first, but mere
     /// consequences come after all others.
+    #[must_use]
     pub fn finish(self) -> Roots {
         let Self { known, tasks, .. } = self;
         let mut roots: BTreeMap<FailureKind, (u64, BTreeMap<usize, u64>)> = BTreeMap::new();
@@ -165,6 +170,7 @@ impl<'a> Collector<'a> {
 
 /// How many attempts of this kind failed because the heap was full or the container too small; `None` without any.
 /// Successful attempts do not show what these needed.
+#[must_use]
 pub fn ran_out_of_memory(app: &Application, kind: TaskKind) -> Option<u64> {
     let mut failures = Collector::new(app);
     failures.add(app.group(kind)?, Outcome::Failed, |_| true);
@@ -185,12 +191,14 @@ fn root_of_task(known: &[Known], causes: &[usize]) -> Option<(usize, FailureKind
 
 impl Roots {
     /// The root cause of the failure as a whole.
+    #[must_use]
     pub fn first(&self) -> Option<&Root> {
         self.roots.first()
     }
 }
 
 /// The failure that a text describes.
+#[must_use]
 pub fn told(text: &str) -> Option<Failure> {
     let known = classify(text)?;
     let message = line_about(text, known.exception.as_deref());
@@ -222,6 +230,7 @@ fn line_about(text: &str, exception: Option<&str>) -> String {
 }
 
 /// `text` shortened to `most` characters, with "…" for the rest.
+#[must_use]
 pub fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
@@ -242,6 +251,7 @@ pub struct Places {
 const SUSPICIOUS_FAILURES: u64 = 3;
 
 impl Places {
+    /// Adds an attempt at a place.
     pub fn add(&mut self, place: Option<Symbol>, failed: bool) {
         self.all += 1;
         self.failed += u64::from(failed);
@@ -253,17 +263,20 @@ impl Places {
     }
 
     /// Whether attempts failed at the place with this name.
+    #[must_use]
     pub fn has_failures(&self, app: &Application, name: &str) -> bool {
         let mut failing = self.by_place.iter().filter(|(_, (failures, _))| *failures > 0);
         failing.any(|(place, _)| app.strings.get(*place) == Some(name))
     }
 
     /// Whether all failures happened at [`Places::worst`].
+    #[must_use]
     pub fn is_only_worst(&self, app: &Application) -> bool {
         self.worst(app).is_some_and(|(_, failures)| failures == self.failed)
     }
 
     /// The place with most failures, if it has far more than its share: over half, with several places.
+    #[must_use]
     pub fn worst<'a>(&self, app: &'a Application) -> Option<(&'a str, u64)> {
         let named =
             self.by_place.iter().filter_map(|(place, counts)| Some((app.strings.get(*place)?, *counts)));

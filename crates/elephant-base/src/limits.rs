@@ -46,6 +46,7 @@ impl Limits {
 
     /// All limits but that on time, as text: a history that they cut is cut at the same place by the same ones.
     #[must_use]
+    #[doc(hidden)]
     pub fn written(&self) -> String {
         let Self { decoded, ratio, line, tasks, memory, time: _ } = self;
         let bytes = |limit: &Option<Bytes>| limit.map(Bytes::get);
@@ -55,6 +56,7 @@ impl Limits {
 
     /// The longest line, as a length in memory.
     #[must_use]
+    #[doc(hidden)]
     pub fn line_len(&self) -> usize {
         // Buffers double their size, so twice the length must still be a valid length.
         let most = usize::MAX / 4;
@@ -63,12 +65,14 @@ impl Limits {
 
     /// Whether another task, attempt, cached block or driver metric value fits if there are `held` already.
     #[must_use]
+    #[doc(hidden)]
     pub fn has_room(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < most)
     }
 
     /// Whether another stage, job, executor, query or similar item fits if there are `held` already.
     #[must_use]
+    #[doc(hidden)]
     pub fn has_room_for_other_items(&self, held: usize) -> bool {
         self.tasks.is_none_or(|most| (held as u64) < (most / 10).max(10_000))
     }
@@ -157,6 +161,7 @@ pub enum LimitReached {
     Time(Millis),
 }
 
+#[doc(hidden)]
 impl LimitReached {
     /// The option that sets the limit.
     #[must_use]
@@ -190,6 +195,7 @@ pub struct Remainder {
     pub announced: Option<u64>,
 }
 
+#[doc(hidden)]
 impl Remainder {
     /// Whether the limit dropped everything after some point, not only single lines.
     #[must_use]

@@ -50,6 +50,7 @@ impl Millis {
     /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[doc(hidden)]
     pub fn from_f64(ms: f64) -> Option<Self> {
         (ms >= 0.0 && ms < u64::MAX as f64).then_some(Self(ms as u64))
     }
@@ -57,6 +58,7 @@ impl Millis {
     /// The nearest whole number of milliseconds; `None` for negative, infinite or NaN input. Seconds that were computed from
     /// milliseconds come back unchanged, which truncation would not do.
     #[must_use]
+    #[doc(hidden)]
     pub fn from_seconds(seconds: f64) -> Option<Self> {
         Self::from_f64((1000.0 * seconds).round())
     }
@@ -81,11 +83,13 @@ impl Millis {
 
     /// Whole seconds, truncated as in Dr. Elephant.
     #[must_use]
+    #[doc(hidden)]
     pub const fn whole_secs(self) -> u64 {
         self.0 / 1000
     }
 }
 
+#[doc(hidden)]
 impl Millis {
     /// Like `Display`, but to the millisecond below a minute: `2.27 s`. `Display` cuts, so that a limit of 2.27 s and a
     /// time of 2.25 s below it would both be 2.2 s.
@@ -153,6 +157,7 @@ impl Timestamp {
 
     /// A time as RFC 3339, in any zone.
     #[must_use]
+    #[doc(hidden)]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
         DateTime::parse_from_rfc3339(text).ok().map(|time| Self(time.timestamp_millis()))
     }
@@ -167,6 +172,7 @@ impl Timestamp {
 
     /// For people: "2026-11-21 18:30:05Z".
     #[must_use]
+    #[doc(hidden)]
     pub fn to_second(self) -> Option<String> {
         let text = self.to_rfc3339()?;
         Some(format!("{} {}Z", text.get(..10)?, text.get(11..19)?))
@@ -203,6 +209,7 @@ impl Bytes {
     /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[doc(hidden)]
     pub fn from_f64(bytes: f64) -> Option<Self> {
         (bytes >= 0.0 && bytes < u64::MAX as f64).then_some(Self(bytes as u64))
     }
@@ -221,6 +228,7 @@ impl Bytes {
 
     /// Whole mebibytes, truncated.
     #[must_use]
+    #[doc(hidden)]
     pub const fn whole_mib(self) -> u64 {
         self.0 / Self::PER_MIB
     }

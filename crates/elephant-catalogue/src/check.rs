@@ -52,6 +52,7 @@ pub enum Remedy {
     NoSetting(String),
 }
 
+#[doc(hidden)]
 impl Remedy {
     /// The lines of advice.
     #[must_use]

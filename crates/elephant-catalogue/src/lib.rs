@@ -23,6 +23,8 @@ pub struct Rule {
     pub title: &'static str,
     /// The folder of its files below `rules/`.
     pub folder: &'static str,
+    /// The file and line of its declaration, for messages to contributors.
+    pub place: (&'static str, u32),
     /// Facts for presets, the gate, charts and other rules.
     pub facts: RuleFacts,
     /// The built-in parameters.
@@ -51,13 +53,6 @@ impl Rule {
         self
     }
 
-    /// The rule's findings indicate troubles of this kind.
-    #[must_use]
-    pub const fn telling(mut self, kind: TroubleKind) -> Self {
-        self.facts.tells = kind;
-        self
-    }
-
     /// Some findings indicate one of these kinds of trouble instead.
     #[must_use]
     pub const fn also_telling(mut self, kinds: &'static [TroubleKind]) -> Self {
@@ -83,6 +78,7 @@ pub const fn chart_limit(key: &'static str, compared_with: ComparedWith) -> Char
 #[derive(Clone, Copy)]
 pub struct Catalogue(pub &'static [&'static [Rule]]);
 
+#[doc(hidden)]
 impl Catalogue {
     /// Every rule.
     pub fn rules(self) -> impl Iterator<Item = &'static Rule> {
@@ -105,6 +101,7 @@ pub struct Loaded {
 }
 
 /// Reads the parameters `P` and creates the check.
+#[must_use]
 pub fn load<P: Params, C: Check + 'static>(layers: &mut Layers<'_>, make: fn(P) -> C) -> Option<Loaded> {
     let (params, parameters) = layers.params::<P>()?;
     Some(Loaded { check: Box::new(make(params)), params: parameters })

@@ -36,6 +36,7 @@ pub struct Stragglers<'a> {
     causes: OnceLock<Vec<Vec<StragglerCause>>>,
 }
 
+#[doc(hidden)]
 impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
@@ -62,11 +63,13 @@ impl<'a> Shared<'a> {
     }
 
     /// The recorded run, ready for replays; `None` if it cannot be replayed.
+    #[must_use]
     pub fn recorded(&self) -> Option<&'a Recorded> {
         self.recorded?.get(self.app).ok()
     }
 
     /// The advice of the rule that sizes `container`, with its effective parameters for this application.
+    #[must_use]
     pub fn remedy(&self, container: Container) -> Option<Remedy> {
         self.remedies.and_then(|remedies| remedies(container))
     }
@@ -78,6 +81,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The stragglers, by wall time, of groups with at least this many tasks.
+    #[must_use]
     pub fn stragglers(&self, labelling: Labelling, min_tasks: f64) -> Arc<Stragglers<'a>> {
         let mut known = self.stragglers.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |known: &&Arc<Stragglers<'_>>| {

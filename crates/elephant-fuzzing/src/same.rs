@@ -32,7 +32,7 @@ pub struct Drained {
     pub stopped: bool,
 }
 
-/// Reads a stream in portions of this size, to its end or up to [`MAX_BYTES`].
+/// Reads a stream in portions of this size, to its end or up to `MAX_BYTES`.
 pub fn drain(mut stream: impl Read, portion: usize) -> Drained {
     let (mut bytes, mut buffer) = (Vec::new(), vec![0; portion]);
     while bytes.len() < MAX_BYTES {

@@ -6,7 +6,7 @@
 //! opened, [`codec`] decompresses its first bytes, and [`kind`] detects from them what the file holds. Names
 //! are used only for facts that the contents lack: the job id of a configuration ([`job_id`]), and the parts
 //! of a Spark event log and their order; and a file that is named like a history and holds none has failed
-//! ([`history_name`]). Members of zip and tar archives are treated like files in folders.
+//! (`history_name`). Members of zip and tar archives are treated like files in folders.
 //!
 //! A [`source::Source`] is read one [`part::Part`] at a time; parsers read it through a [`window`], within a
 //! [`budget`]. [`inventory::Inventory::look_at_streams`] examines pipes and standard input. A problem with

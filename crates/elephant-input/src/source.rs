@@ -40,7 +40,7 @@ pub struct LogFolder {
     pub rolling: bool,
     /// Whether its first part is compacted, so that events are missing.
     pub compacted: bool,
-    /// Numbers of missing parts, at most [`MAX_MISSING`] of them.
+    /// Numbers of missing parts, at most `MAX_MISSING` of them.
     pub missing_parts: Vec<u64>,
     /// Names of duplicate parts; they are not read.
     pub duplicate_parts: Vec<String>,

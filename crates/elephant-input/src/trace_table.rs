@@ -29,6 +29,7 @@ impl TraceFormat {
 
     /// The time at this second of the trace; `None` before the trace, and more than 49 days after its beginning.
     #[must_use]
+    #[doc(hidden)]
     pub fn at_second(self, second: f64) -> Option<Timestamp> {
         let after = u32::try_from(Millis::from_seconds(second)?.get()).ok()?;
         self.timestamp(Some(after))
@@ -36,6 +37,7 @@ impl TraceFormat {
 
     /// The time so many milliseconds after the moment 0.
     #[must_use]
+    #[doc(hidden)]
     pub fn timestamp(self, after: Option<u32>) -> Option<Timestamp> {
         let beginning = self.beginning().as_millis();
         Some(Timestamp::from_millis(beginning.checked_add(i64::from(after?))?))
@@ -43,6 +45,7 @@ impl TraceFormat {
 
     /// The name in options.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Google2011 => "google-2011",
@@ -68,6 +71,7 @@ impl TraceFormat {
 
     /// The table with its tasks.
     #[must_use]
+    #[doc(hidden)]
     pub const fn tasks(self) -> TraceTable {
         match self {
             Self::Google2011 => TraceTable::GoogleTasks,
@@ -78,6 +82,7 @@ impl TraceFormat {
 
     /// The name in the engine column of reports.
     #[must_use]
+    #[doc(hidden)]
     pub const fn origin(self) -> &'static str {
         match self {
             Self::Google2011 => "google-2011 trace",

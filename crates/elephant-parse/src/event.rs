@@ -2,7 +2,7 @@
 //!
 //! Hadoop's event classes (`org.apache.hadoop.mapreduce.jobhistory.*`) share most fields, and versions differ
 //! in which of them they write. So an event is its kind plus the fields that were present;
-//! [`super::build::HistoryBuilder`] reports missing ones.
+//! `HistoryBuilder` reports missing ones.
 
 use std::borrow::Cow;
 

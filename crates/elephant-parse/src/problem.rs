@@ -16,6 +16,7 @@ pub enum Level {
     Error,
 }
 
+#[doc(hidden)]
 impl Level {
     /// The name in reports.
     #[must_use]
@@ -61,6 +62,7 @@ pub struct Problem {
     pub count: u64,
 }
 
+#[doc(hidden)]
 impl Problem {
     /// Its code as the program has it; an empty text if it was read from a partial result.
     #[must_use]

@@ -215,7 +215,7 @@ impl<'a> Case<'a> {
         let listed = app.findings.iter().filter(|finding| finding.rule == rule);
         let (mut findings, mut accepted) = (Vec::new(), Vec::new());
         for finding in listed.filter(|finding| finding.severity > Severity::None) {
-            if is_echo(app, finding) {
+            if is_consequence(app, finding) {
                 accepted.push((finding, "a consequence of what another rule finds"));
                 continue;
             }
@@ -328,7 +328,7 @@ impl<'a> Costs<'a> {
 }
 
 /// Whether another finding leads to the cause.
-fn is_echo(app: &ApplicationReport, finding: &Finding) -> bool {
+fn is_consequence(app: &ApplicationReport, finding: &Finding) -> bool {
     app.troubles.iter().find_map(|trouble| trouble.tells(finding)) == Some(true)
 }
 

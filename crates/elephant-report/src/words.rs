@@ -143,9 +143,11 @@ pub(super) fn by_trouble(app: &ApplicationReport) -> Vec<(&Finding, Option<(&Tro
     };
     let mut all: Vec<_> = app.findings.iter().map(|finding| (finding, told(finding))).collect();
     // The sort is stable: findings of one trouble keep their order.
-    all.sort_by_key(|(_, told)| told.map_or((usize::MAX, false), |(place, _, is_echo)| (place, is_echo)));
+    all.sort_by_key(|(_, told)| {
+        told.map_or((usize::MAX, false), |(place, _, is_consequence)| (place, is_consequence))
+    });
     all.into_iter()
-        .map(|(finding, told)| (finding, told.map(|(_, trouble, is_echo)| (trouble, is_echo))))
+        .map(|(finding, told)| (finding, told.map(|(_, trouble, is_consequence)| (trouble, is_consequence))))
         .collect()
 }
 

@@ -3,11 +3,13 @@
 //! A rule returns a [`Verdict`], built with [`Judgement`]: facts with their units, a message that shows them, and advice.
 
 mod advice;
+mod cap;
 mod facts;
 mod failure;
 mod judging;
 mod template;
 mod trouble;
+mod when;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,6 +24,7 @@ use elephant_model::model::spark::StageAttempt;
 
 pub use advice::drop_repeated;
 pub use advice::{Advice, Serving, SettingChange};
+pub use cap::{Cap, CapReason, Caps};
 pub use elephant_model::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub use failure::Failure;
@@ -30,6 +33,7 @@ pub use template::Phrase;
 pub use template::Word;
 pub use template::{multiple, percent};
 pub use trouble::TroubleKind;
+pub use when::When;
 
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;
@@ -55,6 +59,7 @@ pub enum Measure {
     Text(String),
 }
 
+#[doc(hidden)]
 impl Measure {
     /// The suffix of JSON keys that gives the unit.
     #[must_use]
@@ -141,13 +146,12 @@ pub struct Finding {
     pub rule_facts: &'static RuleFacts,
     /// The kind of trouble that it indicates.
     pub tells: TroubleKind,
-    /// Its severity.
+    /// Its severity: the raw one, lowered to the lowest cap. Only [`Finding::cap`] lowers it.
     pub severity: Severity,
-    /// The severity that the rule's thresholds give, before anything lowers it.
+    /// The severity that the rule's thresholds and the rule file give.
     pub raw_severity: Severity,
-    /// Whether its severity is lowered for a reason that holds in larger applications, too: the one configuration keeps the
-    /// settings that it is about, or it only says that something took long.
-    pub is_excused: bool,
+    /// What lowers its severity.
+    pub caps: Caps,
     /// Raw severity value × number of tasks of the subject; 0 below moderate.
     pub score: u64,
     /// The part of the application it is about.
@@ -172,6 +176,7 @@ pub struct Finding {
     pub failure: Option<Failure>,
 }
 
+#[doc(hidden)]
 impl Finding {
     /// A measurement of its evidence.
     #[must_use]
@@ -200,7 +205,15 @@ impl Finding {
     /// The severity that it would have in an application that is not small.
     #[must_use]
     pub fn severity_in_larger_run(&self) -> Severity {
-        if self.is_excused { self.severity } else { self.raw_severity }
+        if self.caps.hold_in_larger_runs() { self.severity } else { self.raw_severity }
+    }
+
+    /// Bounds the severity. A cap that is not below what the rule gives bounds nothing, and is not kept.
+    pub fn cap(&mut self, cap: Cap) {
+        if cap.at_most < self.raw_severity {
+            self.caps.add(cap);
+            self.severity = self.caps.fold(self.raw_severity);
+        }
     }
 }
 
@@ -248,6 +261,7 @@ pub enum Verdict<K = &'static str> {
     NotApplicable,
 }
 
+#[doc(hidden)]
 impl Verdict {
     /// The same with keys as [`Name`]s, as custom rules use them.
     #[must_use]

@@ -11,7 +11,7 @@ use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{
-    Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict,
+    Cap, CapReason, Caps, Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict,
 };
 use elephant_rule::params::ParamValue;
 use elephant_rule::params::layers::{Parameter, Setting};
@@ -197,11 +197,13 @@ impl ActiveRule {
         if let Some(reason) = partial {
             message = format!("{message}; based on partial data: {reason}");
         }
-        let mut severity = judged.severity;
-        if let Some(cap) = self.max_severity.as_ref().filter(|cap| cap.value < severity) {
-            message = format!("{message}; {severity} without the limit in {}", cap.origin);
-            severity = cap.value;
+        let limit = self.max_severity.as_ref().filter(|limit| limit.value < judged.severity);
+        if let Some(limit) = limit {
+            message = format!("{message}; {} without the limit in {}", judged.severity, limit.origin);
         }
+        let why = |limit: &Setting<Severity>| CapReason::RuleFile(limit.origin.to_string());
+        let caps = Caps::from(limit.map(|limit| Cap { at_most: limit.value, why: why(limit) }));
+        let severity = caps.fold(judged.severity);
         Finding {
             rule: self.info.id.clone(),
             title: self.info.title.clone(),
@@ -209,7 +211,7 @@ impl ActiveRule {
             tells: judged.tells.unwrap_or(self.facts.tells),
             severity,
             raw_severity: severity,
-            is_excused: false,
+            caps,
             score: severity.score(judged.tasks),
             subject: judged.subject,
             message,

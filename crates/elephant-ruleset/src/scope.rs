@@ -81,6 +81,7 @@ enum Form {
     Regex(Regex),
 }
 
+#[doc(hidden)]
 impl Pattern {
     /// Reads a pattern.
     ///
@@ -204,6 +205,7 @@ pub struct Scope {
 /// for nothing. Compared from the front.
 pub type Specificity = [u8; Aspect::ALL.len()];
 
+#[doc(hidden)]
 impl Scope {
     /// Reads the value of `for`.
     pub fn read(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Self {

@@ -61,6 +61,7 @@ impl RuleSet {
     ///
     /// # Errors
     /// If a rule's own file is incomplete.
+    #[doc(hidden)]
     pub fn new(catalogue: Catalogue) -> Result<Self, RuleError> {
         Self::with_files(catalogue, &[])
     }
@@ -179,6 +180,7 @@ impl RuleSet {
     ///
     /// # Errors
     /// An id that no rule has.
+    #[doc(hidden)]
     pub fn only(self, ids: &[String]) -> Result<Self, RuleError> {
         ids.iter().try_for_each(|id| self.rule(id).map(drop))?;
         let mut set = Self { only: Some(ids.iter().cloned().collect()), ..self };
@@ -188,6 +190,7 @@ impl RuleSet {
 
     /// Whether the findings of a rule are reported.
     #[must_use]
+    #[doc(hidden)]
     pub fn reports(&self, id: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(id))
     }
@@ -196,6 +199,7 @@ impl RuleSet {
     ///
     /// # Errors
     /// If no rule has it; the error suggests the most similar id.
+    #[doc(hidden)]
     pub fn rule(&self, id: &str) -> Result<&ActiveRule, RuleError> {
         let found = self.rules.iter().find(|active| active.info.id == id);
         found.ok_or_else(|| {
@@ -207,24 +211,28 @@ impl RuleSet {
 
     /// A hash of the rules in force.
     #[must_use]
+    #[doc(hidden)]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
     /// The day that suppressions are checked against.
     #[must_use]
+    #[doc(hidden)]
     pub const fn today(&self) -> NaiveDate {
         self.today
     }
 
     /// The rules in catalogue order, with the parameters for applications without scoped documents.
     #[must_use]
+    #[doc(hidden)]
     pub fn rules(&self) -> &[ActiveRule] {
         &self.rules
     }
 
     /// The rules with the parameters for `app`.
     #[must_use]
+    #[doc(hidden)]
     pub fn rules_for(&self, app: &Application) -> Arc<Vec<ActiveRule>> {
         let scoped =
             self.documents.iter().enumerate().filter(|(_, document)| !document.scope.is_everything());
@@ -260,12 +268,14 @@ impl RuleSet {
 
     /// Whether a rule, for some applications at least, reads counters by their group and name.
     #[must_use]
+    #[doc(hidden)]
     pub fn names_counters(&self) -> bool {
         // A scoped document may change an expression, which is final only when the application is known.
         self.rules.iter().any(ActiveRule::names_counters) || names_counters(&self.documents)
     }
 
     /// All documents of the user's files about a rule, the least specific first.
+    #[doc(hidden)]
     pub fn documents_about<'s>(&'s self, rule: &'s ActiveRule) -> impl Iterator<Item = &'s Document> {
         self.all_about(rule).filter(|document| !document.layer.built_in)
     }
@@ -277,6 +287,7 @@ impl RuleSet {
 
     /// The suppressions of the rule files.
     #[must_use]
+    #[doc(hidden)]
     pub fn suppressions(&self) -> &[Suppression] {
         &self.suppressions
     }
@@ -302,36 +313,42 @@ impl RuleSet {
 
     /// The parameters of the metrics of MapReduce jobs.
     #[must_use]
+    #[doc(hidden)]
     pub fn metrics(&self) -> &MetricParams {
         self.in_force.metrics()
     }
 
     /// The parameters of the metrics of Spark applications.
     #[must_use]
+    #[doc(hidden)]
     pub fn spark_metrics(&self) -> &SparkMetricParams {
         self.in_force.spark_metrics()
     }
 
     /// The parameters of the comparison with a baseline.
     #[must_use]
+    #[doc(hidden)]
     pub fn gate(&self) -> &GateParams {
         self.in_force.gate()
     }
 
     /// The parameters of the order of reports.
     #[must_use]
+    #[doc(hidden)]
     pub fn order(&self) -> &OrderParams {
         self.in_force.order()
     }
 
     /// The parameters of the ranking of nodes.
     #[must_use]
+    #[doc(hidden)]
     pub fn nodes(&self) -> &NodeParams {
         self.in_force.nodes()
     }
 
     /// The parameters with this id in rule files, for reports; they do not belong to a rule.
     #[must_use]
+    #[doc(hidden)]
     pub fn settings(&self, id: &str) -> &[Parameter] {
         self.in_force.listed(id)
     }
@@ -352,6 +369,7 @@ impl RuleSet {
     }
 
     /// Like [`Self::evaluate`], with the recorded run, which is computed if a rule needs it.
+    #[doc(hidden)]
     pub fn evaluate_recorded(&self, app: &Application, recorded: &RecordedOnce) -> Evaluation {
         let metrics = OnceLock::new();
         let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)), recorded);

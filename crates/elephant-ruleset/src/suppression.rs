@@ -40,6 +40,7 @@ pub struct Suppression {
     line: usize,
 }
 
+#[doc(hidden)]
 impl Suppression {
     pub(super) fn read(
         file: &Arc<RuleFile>,

@@ -289,7 +289,7 @@ mod tests {
     use elephant_engine::engine::Filter;
     use elephant_engine::results::{ApplicationReport, NodeWork};
     use elephant_model::model::Status;
-    use elephant_rule::finding::{Finding, RuleFacts, SettingChange, Subject, TroubleKind};
+    use elephant_rule::finding::{Caps, Finding, RuleFacts, SettingChange, Subject, TroubleKind};
     use elephant_verdict::troubles::Recommended;
 
     const DAY_MS: i64 = 86_400_000;
@@ -377,7 +377,7 @@ mod tests {
             also_about: Vec::new(),
             conditions: Vec::new(),
             raw_severity: Severity::Low,
-            is_excused: false,
+            caps: Caps::default(),
             severity: Severity::Low,
             score: n,
             subject: Subject::Application,

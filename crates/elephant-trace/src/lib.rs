@@ -2,7 +2,7 @@
 //!
 //! A job of a trace is an application, and its tasks are executions with a start, an end, a node and an outcome. Nothing
 //! else is known of them: no input, no counters, no messages. The events of many jobs alternate in a file, so each format
-//! ([`google`], [`alibaba`]) keeps the tasks of the jobs that are open, 16 bytes each ([`attempts`]), and hands on a job
+//! (`google`, `alibaba`) keeps the tasks of the jobs that are open, 16 bytes each (`attempts`), and hands on a job
 //! when it is complete.
 //!
 //! A line that cannot be read is skipped, and there is one warning for each file and kind of damage.

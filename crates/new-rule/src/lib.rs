@@ -104,18 +104,22 @@ impl NewRule {
     fn case(&self, root: &Path) -> Result<Change, String> {
         let Self { engine, id } = self;
         if engine == "mapreduce" {
-            return edited(root, "tests/it/fixtures/mapreduce.rs".into(), |text| {
-                let (before, after) = text.split_once("fn all() -> Vec<Fixture> {")?;
-                let (body, rest) = after.split_once("\n    all\n}")?;
-                let case = format!(
-                    "\n    all.extend(series(\"{id}\", [50, 150, 250, 500, 1000], |hours| {{\n        \
+            return edited(
+                root,
+                "crates/elephant-heuristics/tests/it/fixtures/mapreduce.rs".into(),
+                |text| {
+                    let (before, after) = text.split_once("fn all() -> Vec<Fixture> {")?;
+                    let (body, rest) = after.split_once("\n    all\n}")?;
+                    let case = format!(
+                        "\n    all.extend(series(\"{id}\", [50, 150, 250, 500, 1000], |hours| {{\n        \
                      no_conf(json!([group(\"map\", 1, hours * 60 * MINUTE, json!({{}}))]))\n    }}));"
-                );
-                Some([before, "fn all() -> Vec<Fixture> {", body, &case, "\n    all\n}", rest].concat())
-            });
+                    );
+                    Some([before, "fn all() -> Vec<Fixture> {", body, &case, "\n    all\n}", rest].concat())
+                },
+            );
         }
         let module = self.module();
-        edited(root, "tests/it/fixtures/spark_cases.rs".into(), |text| {
+        edited(root, "crates/elephant-heuristics/tests/it/fixtures/spark_cases.rs".into(), |text| {
             let (before, after) = text.split_once("fn all() -> Vec<Fixture> {")?;
             let (list, rest) = after.split_once(']')?;
             let case = format!(
@@ -135,13 +139,16 @@ impl NewRule {
         let cases = changes.last().map(|change| change.path.display().to_string()).unwrap_or_default();
         format!(
             "Next:\n\
-             1. Write the check in crates/elephant-heuristics/src/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. If a measure shows how\n   \
-                bad a finding is, add .measured_by(\"key\", Worse::Higher) to RULE, so that baselines keep it.\n\
+             1. Write the check in crates/elephant-heuristics/src/{engine}/{module}.rs: parameters, facts, MESSAGE, advice. In RULE,\n   \
+                replace tells Other by the kind of trouble that it finds (TroubleKind lists them), so that findings of one cause are\n   \
+                told together. If a measure shows how bad a finding is, add .measured_by(\"key\", Worse::Higher), so that\n   \
+                baselines keep it.\n\
              2. Set the limits in rules/{engine}/{id}.yaml and describe the rule in rules/{engine}/{id}.md (\"TODO\" marks open places).\n\
-             3. Adjust the case for each severity in {cases}, then cargo fmt and cargo clippy --all-targets.\n\
-             4. INSTA_UPDATE=always cargo test --no-fail-fast   (writes the fixtures, the snapshots and the lists of rules in the\n   \
-                documentation; tests that read what others write may fail in this run)\n\
-             5. git diff, then cargo test\n",
+             3. Adjust the case for each severity in {cases}.\n\
+             4. INSTA_UPDATE=always cargo test -p elephant-heuristics   (writes fixtures, snapshots and docs/rules.md; what is\n   \
+                still missing is told with file, line and what to do)\n\
+             5. cargo fmt, cargo clippy -p elephant-heuristics --all-targets, git diff, cargo test -p elephant-heuristics\n\
+             6. Before the pull request: INSTA_UPDATE=always cargo test --no-fail-fast (other generated pages), then cargo test\n",
             module = self.module(),
             id = self.id,
         )

@@ -1,28 +1,27 @@
 //! The requested memory of executors and drivers.
 
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::spark::LEAST_OVERHEAD;
+use elephant_model::engine_facts::spark::OVERHEAD_FACTOR;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 
-/// The part of a heap that Spark reserves for itself (`UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
-pub const RESERVED: Bytes = Bytes::from_mib(300);
 /// Reason given if rules on memory cannot be evaluated.
 pub const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
      spark.eventLog.logStageExecutorMetrics=true";
-/// The default memory overhead: this share of the heap, and at least the minimum.
-const OVERHEAD_FACTOR: f64 = 0.1;
-const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
 
 /// Why a rule that sums a counter cannot be evaluated: the counter is unreadable in some task.
+#[must_use]
 pub fn unreadable(app: &Application, counters: &[Counter]) -> String {
     let wanted = CounterMask::of(counters);
     app.unreadable_counters(|_| wanted).unwrap_or_default()
 }
 
 /// Why the memory that executors needed is unknown.
+#[must_use]
 pub fn no_peaks(app: &Application) -> String {
     let measured = |spark: &Spark| spark.workers().any(|worker| worker.peaks.heap().is_some());
     if app.spark.as_deref().is_some_and(measured) {
@@ -33,22 +32,26 @@ pub fn no_peaks(app: &Application) -> String {
 }
 
 /// Whether the driver runs the tasks itself.
+#[must_use]
 pub fn is_local(app: &Application, spark: &Spark) -> bool {
     ClusterManager::of_application(app) == Some(ClusterManager::Local)
         || (spark.executors.is_empty() && spark.driver.totals.tasks > 0)
 }
 
 /// The setting for the heap in which tasks run.
+#[must_use]
 pub fn heap_key(app: &Application, spark: &Spark) -> ConfKey {
     if is_local(app, spark) { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory }
 }
 
 /// The heap that is set, or Spark's default.
+#[must_use]
 pub fn heap(app: &Application, key: ConfKey) -> Bytes {
     app.conf.spark_memory(key).filter(|heap| heap.get() > 0).unwrap_or(HEAP)
 }
 
 /// The heap of one worker, from its resource profile or from the application.
+#[must_use]
 pub fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
     let key = heap_key(app, spark);
     let profile = worker.resource_profile.and_then(|id| spark.resource_profile(id));
@@ -57,6 +60,7 @@ pub fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
 }
 
 /// The number of concurrent tasks of a worker; 1 if its cores are unknown.
+#[must_use]
 pub fn slots(app: &Application, worker: &Executor) -> u64 {
     let number = |key| app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     let cores = worker.cores.map(u64::from).or_else(|| number(ConfKey::ExecutorCores)).unwrap_or(1);
@@ -64,12 +68,14 @@ pub fn slots(app: &Application, worker: &Executor) -> u64 {
 }
 
 /// The heap of an executor, or Spark's default.
+#[must_use]
 pub fn executor_heap(app: &Application) -> Bytes {
     app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP)
 }
 
 /// The total requested memory of an executor: heap, overhead, off-heap memory, Python workers. Before Spark 3.0, off-heap
 /// memory is a part of the overhead.
+#[must_use]
 pub fn executor_container(app: &Application) -> Bytes {
     let heap = executor_heap(app);
     let apart = app.version().is_none_or(|version| version >= (3, 0));
@@ -82,11 +88,13 @@ pub fn executor_container(app: &Application) -> Bytes {
 
 /// The memory overhead of an executor: the setting, or Spark's default of 10 % of the heap, at least 384
 /// MiB.
+#[must_use]
 pub fn overhead(app: &Application) -> Bytes {
     overhead_for(app, executor_heap(app))
 }
 
 /// The same for another heap.
+#[must_use]
 pub fn overhead_for(app: &Application, heap: Bytes) -> Bytes {
     let factor = app.conf.fraction(ConfKey::ExecutorMemoryOverheadFactor);
     let set = app.conf.spark_memory(ConfKey::ExecutorMemoryOverhead);
@@ -94,6 +102,7 @@ pub fn overhead_for(app: &Application, heap: Bytes) -> Bytes {
 }
 
 /// The default overhead for a heap.
+#[must_use]
 pub fn default_overhead(heap: Bytes) -> Bytes {
     overhead_by(OVERHEAD_FACTOR, heap)
 }

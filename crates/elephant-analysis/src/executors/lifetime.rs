@@ -7,12 +7,14 @@ use elephant_model::model::Application;
 use elephant_model::model::spark::{Executor, Spark};
 
 /// The maximum number of concurrent executors.
+#[must_use]
 pub fn max_executors(executors: &[Executor]) -> u64 {
     max_concurrent(executors.iter().filter_map(|executor| Some((executor.added_at?, executor.removed_at))))
 }
 
 /// The maximum number of concurrent tasks: that of the driver in local mode, else of the executors that ran at the same
 /// time. Executors that came after others had gone add nothing.
+#[must_use]
 pub fn most_slots(app: &Application, spark: &Spark) -> u64 {
     if is_local(app, spark) {
         return slots(app, &spark.driver);
@@ -22,6 +24,7 @@ pub fn most_slots(app: &Application, spark: &Spark) -> u64 {
 }
 
 /// The time from the application's start to its end, or to the last time in its event log.
+#[must_use]
 pub fn run_time(app: &Application) -> Option<Millis> {
     let start = app.submitted_at.or(app.launched_at)?;
     Millis::between(start, end(app)?)
@@ -33,12 +36,14 @@ fn end(app: &Application) -> Option<Timestamp> {
 }
 
 /// The lifetime of an executor.
+#[must_use]
 pub fn executor_life(app: &Application, executor: &Executor) -> Option<Millis> {
     Millis::between(executor.added_at?, executor.removed_at.or_else(|| end(app))?)
 }
 
 /// The time for which an executor could work. If dynamic allocation released it, only until its last task: dynamic
 /// allocation releases executors after they were idle.
+#[must_use]
 pub fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
     let dynamic = app.allocates_dynamically();
     let is_released = dynamic && executor.removed_at.is_some() && !executor.was_lost();
@@ -48,17 +53,20 @@ pub fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
 }
 
 /// The lifetime of a worker. In local mode, the run time of the application if the driver's own lifetime is unknown.
+#[must_use]
 pub fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
     let whole = || run_time(app).filter(|_| is_local(app, spark));
     executor_life(app, worker).or_else(whole)
 }
 
 /// The sum of the lifetimes of all workers; `None` if none is known.
+#[must_use]
 pub fn lives(app: &Application, spark: &Spark) -> Option<Millis> {
     spark.workers().filter_map(|worker| life(app, spark, worker)).reduce(|a, b| a + b)
 }
 
 /// The lifetime in words, to follow a measurement.
+#[must_use]
 pub fn held(lives: Option<Millis>) -> String {
     lives.map(|lives| format!(", over a total executor lifetime of {lives}")).unwrap_or_default()
 }

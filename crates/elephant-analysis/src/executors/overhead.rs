@@ -21,12 +21,14 @@ pub fn fitting_overhead(app: &Application, heap: Bytes, least: Bytes) -> Option<
 }
 
 /// Whether executors run in containers with memory outside the heap.
+#[must_use]
 pub fn in_containers(app: &Application, spark: &Spark) -> bool {
     use ClusterManager::{Kubernetes, Mesos, Yarn};
     !is_local(app, spark) && matches!(ClusterManager::of_application(app), Some(Yarn | Kubernetes | Mesos))
 }
 
 /// The highest resident memory of any executor's processes.
+#[must_use]
 pub fn resident(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.resident()).max()
 }
@@ -43,6 +45,7 @@ pub enum Overhead {
 
 impl Overhead {
     /// For a heap of this size.
+    #[must_use]
     pub fn of(app: &Application, spark: &Spark, heap: Bytes) -> Self {
         if let Some(resident) = resident(spark) {
             return Self::Measured(room_for(resident, heap));
@@ -80,6 +83,7 @@ const PYTHON_STAGES: [&str; 2] = [" at PythonRDD.scala:", ".py:"];
 
 /// Whether the application runs Python workers, as far as its settings and its stages tell. Only `spark-submit` on YARN
 /// and Kubernetes sets the settings.
+#[must_use]
 pub fn is_python(app: &Application, spark: &Spark) -> bool {
     let resource = app.conf.text(ConfKey::KubernetesResourceType);
     let names = || spark.stages.iter().filter_map(|stage| stage.name.as_deref());
@@ -89,6 +93,7 @@ pub fn is_python(app: &Application, spark: &Spark) -> bool {
 }
 
 /// The overhead next to `heap` that leaves enough for `resident`; at least Spark's default.
+#[must_use]
 pub fn room_for(resident: Bytes, heap: Bytes) -> Bytes {
     let all = Bytes::from_f64(resident.as_f64() * ROOM).unwrap_or(resident);
     rounded_up((all - heap).max(default_overhead(heap)))

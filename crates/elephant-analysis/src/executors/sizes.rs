@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::heap::RESERVED;
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_model::model::{Application, Engine};
 
@@ -15,12 +15,14 @@ pub const ROOM: f64 = 1.25;
 const STEP: u64 = 256;
 
 /// The smallest heap for a process with this peak heap use.
+#[must_use]
 pub fn heap_for(peak: Bytes) -> Bytes {
-    let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED;
+    let needed = Bytes::from_f64(peak.as_f64() * ROOM).unwrap_or(peak) + RESERVED_MEMORY;
     needed.max(SMALLEST_HEAP)
 }
 
 /// `size` rounded up to a usual step.
+#[must_use]
 pub fn rounded_up(size: Bytes) -> Bytes {
     Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB).div_ceil(STEP).saturating_mul(STEP))
 }
@@ -46,6 +48,7 @@ pub fn workers(spark: &Spark) -> impl Iterator<Item = &Executor> {
 }
 
 /// The highest heap use of any of them.
+#[must_use]
 pub fn peak_heap(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
@@ -56,6 +59,7 @@ pub const FULL: f64 = 0.5;
 pub const BEYOND: f64 = 1.01;
 
 /// The smallest heap that would never be full, also in the syntax of settings. With it, executors do not collect more.
+#[must_use]
 pub fn smallest_free_heap(app: &Application) -> Option<(Bytes, String)> {
     let peak = spark_of(app).and_then(peak_heap)?;
     let heap = rounded_up(Bytes::from_f64(peak.as_f64() / FULL * BEYOND)?);
@@ -63,12 +67,14 @@ pub fn smallest_free_heap(app: &Application) -> Option<(Bytes, String)> {
 }
 
 /// Whether executors would not collect more with this heap, because it would never be full.
+#[must_use]
 pub fn stays_free(app: &Application, heap: Bytes) -> bool {
     let peak = spark_of(app).and_then(peak_heap);
     peak.is_some_and(|peak| peak.as_f64() < FULL * heap.as_f64())
 }
 
 /// The Spark part of the application; `None` for another engine.
+#[must_use]
 pub fn spark_of(app: &Application) -> Option<&Spark> {
     app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
 }

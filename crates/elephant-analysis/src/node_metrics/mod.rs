@@ -206,11 +206,13 @@ impl NodeMetrics {
 
     /// How the host matches a node of the metrics.
     #[must_use]
+    #[doc(hidden)]
     pub fn find(&self, host: &str) -> HostMatch {
         self.hosts.find(host).0
     }
 
     /// The nodes, by name.
+    #[doc(hidden)]
     pub fn nodes(&self) -> impl Iterator<Item = &str> {
         self.hosts.names()
     }

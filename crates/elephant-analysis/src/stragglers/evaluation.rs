@@ -78,7 +78,7 @@ pub struct GroupEvaluation {
     pub usual_source: Option<UsualSource>,
     /// Where the progress curves come from.
     pub sources: Sources,
-    /// Whether most of the curves use knowledge of the future ([`Replay::is_optimistic`]).
+    /// Whether most of the curves use knowledge of the future (`Replay::is_optimistic`).
     pub optimistic: bool,
     /// Time between scans at the start and at the end.
     pub steps: (Millis, Millis),

@@ -25,6 +25,7 @@ pub enum InputUnit {
     Records,
 }
 
+#[doc(hidden)]
 impl InputUnit {
     /// The name in reports.
     #[must_use]

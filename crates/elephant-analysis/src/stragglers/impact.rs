@@ -59,6 +59,7 @@ pub struct ServerTasks {
     pub stragglers: u64,
 }
 
+#[doc(hidden)]
 impl JobImpact {
     /// Cost of the stragglers of one job.
     #[must_use]
@@ -153,6 +154,7 @@ pub struct SlowServer {
 /// How many servers [`Impact::worst_servers`] names.
 const WORST_SERVERS: usize = 10;
 
+#[doc(hidden)]
 impl Impact {
     /// Sums up jobs.
     #[must_use]

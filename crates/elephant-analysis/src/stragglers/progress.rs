@@ -33,6 +33,7 @@ impl ProgressSource {
 
     /// The name in reports.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Splits => "splits",

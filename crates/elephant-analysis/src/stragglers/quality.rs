@@ -50,6 +50,7 @@ pub struct Quality {
     saved_seconds: f64,
 }
 
+#[doc(hidden)]
 impl Quality {
     /// The quality over these tasks. Tasks whose usual time is not positive are left out.
     pub fn of(tasks: impl IntoIterator<Item = Judged>) -> Self {

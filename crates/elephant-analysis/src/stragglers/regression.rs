@@ -98,7 +98,7 @@ impl ProgressModel {
     }
 
     /// The best model for these points of time and progress, by adjusted R²; on a tie, the one with fewer
-    /// parameters. `None` for fewer than [`MIN_POINTS`] points.
+    /// parameters. `None` for fewer than `MIN_POINTS` points.
     #[must_use]
     pub fn fit(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < MIN_POINTS {

@@ -23,6 +23,7 @@ pub struct Copies {
     pub all: Millis,
 }
 
+#[doc(hidden)]
 impl Copies {
     /// Counts the copies of a group.
     #[must_use]

@@ -26,6 +26,7 @@ pub enum UsualSource {
     Group,
 }
 
+#[doc(hidden)]
 impl UsualSource {
     /// The name in reports.
     #[must_use]
@@ -80,6 +81,7 @@ pub struct TaskTime {
     pub input: Option<u64>,
 }
 
+#[doc(hidden)]
 impl UsualRule {
     /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; only
     /// those with the same work are used. All times are `None` for a group without tasks.

@@ -44,6 +44,7 @@ impl TwoGroups {
     }
 
     /// The same, with both means truncated to multiples of `unit`.
+    #[must_use]
     pub fn in_units_of(self, unit: i64) -> Self {
         let scaled = |group: Group| Group { mean: group.mean.checked_div(unit).unwrap_or_default(), ..group };
         Self { small: scaled(self.small), large: scaled(self.large), pivot: self.pivot }
@@ -67,6 +68,7 @@ pub fn two_groups(values: &[i64]) -> TwoGroups {
 /// Splits `values` at this multiple of their median, so that however many ordinary values there are, they do not hide
 /// the large ones. `None` if no value is so large, or if the median is 0.
 #[allow(clippy::cast_possible_truncation)] // float casts saturate
+#[must_use]
 pub fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {
     let mut all: Vec<f64> = values.iter().map(|&value| value as f64).collect();
     let pivot = (factor * median_in_place(&mut all)?).ceil() as i64;

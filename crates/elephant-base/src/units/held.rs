@@ -37,12 +37,14 @@ impl MbMillis {
 
     /// `memory` held for `time`, to the byte. For measured memory, which is not a whole number of mebibytes.
     #[must_use]
+    #[doc(hidden)]
     pub const fn exactly(memory: Bytes, time: Millis) -> Self {
         Self(memory.get() as u128 * time.get() as u128 / Bytes::PER_MIB as u128)
     }
 
     /// One of `parts` equal parts; everything if `parts` is 0.
     #[must_use]
+    #[doc(hidden)]
     pub fn split(self, parts: u64) -> Self {
         Self(self.0 / u128::from(parts.max(1)))
     }
@@ -50,12 +52,14 @@ impl MbMillis {
     /// Multiplies by a factor that must not be negative.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+    #[doc(hidden)]
     pub fn times(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor) as u128)
     }
 
     /// Truncated to whole mebibyte-seconds, as in Dr. Elephant.
     #[must_use]
+    #[doc(hidden)]
     pub const fn whole_mb_seconds(self) -> Self {
         Self(self.0 / 1000 * 1000)
     }

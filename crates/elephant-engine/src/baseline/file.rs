@@ -142,6 +142,7 @@ impl Default for Baseline {
 impl Baseline {
     /// Whether some run of `comparison` could not be judged, and this baseline does not list it.
     #[must_use]
+    #[doc(hidden)]
     pub fn leaves_open(&self, comparison: &Comparison) -> bool {
         let mut runs = comparison.jobs.iter().flat_map(JobComparison::unjudged);
         runs.any(|run| !self.not_judged.contains(&run.run))

@@ -7,14 +7,14 @@ use crate::results::{Absence, ApplicationReport, Change, Comparison, JobState, M
 use elephant_base::severity::Severity;
 use elephant_model::model::{Engine, Status};
 use elephant_rule::finding::{
-    Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject, TroubleKind, Worse,
+    Caps, Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject, TroubleKind, Worse,
 };
 use elephant_ruleset::RuleInfo;
 
 const GC: &str = "mapper-gc";
 const FACTS: RuleFacts = RuleFacts {
     key_measure: Some(KeyMeasure { key: "gc_cpu_ratio", worse: Worse::Higher }),
-    ..RuleFacts::of(Provenance::Own)
+    ..RuleFacts::of(Provenance::Own, elephant_rule::finding::TroubleKind::Other)
 };
 
 fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
@@ -28,7 +28,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         also_about: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
-        is_excused: false,
+        caps: Caps::default(),
         severity,
         score: 1,
         subject: Subject::Tasks("map"),

@@ -32,6 +32,7 @@ pub struct Figure {
     pub b: Option<f64>,
 }
 
+#[doc(hidden)]
 impl Figure {
     pub(super) fn new(key: &str, name: &str, unit: Unit, a: Option<f64>, b: Option<f64>) -> Option<Self> {
         let known = a.is_some() || b.is_some();

@@ -46,6 +46,7 @@ pub enum Move {
     Same,
 }
 
+#[doc(hidden)]
 impl Move {
     /// The word in reports.
     #[must_use]

@@ -118,6 +118,7 @@ fn key(pair: &Pair) -> Key<'_> {
     (&pair.b.job, &pair.a.job, pair.b.user.as_deref())
 }
 
+#[doc(hidden)]
 impl Diff {
     /// The costs of all pairs together.
     #[must_use]

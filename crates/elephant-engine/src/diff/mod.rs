@@ -90,6 +90,7 @@ pub struct Label {
 /// Run times that differ by less than this share are the same: the same run takes a little more or less each time.
 const SAME_RUN_TIME: f64 = 0.05;
 
+#[doc(hidden)]
 impl Diff {
     /// The pairs that changed, the one whose run time changed most first, or in the order that was asked for.
     pub(crate) fn largest(&self) -> Vec<&Pair> {
@@ -106,6 +107,7 @@ impl Diff {
     }
 }
 
+#[doc(hidden)]
 impl Pair {
     /// The run times.
     #[must_use]

@@ -17,6 +17,7 @@ pub struct PhasePair {
     pub figures: Vec<Figure>,
 }
 
+#[doc(hidden)]
 impl PhasePair {
     /// Time from start to end on both sides, in milliseconds; 0 if a side lacks it.
     #[must_use]

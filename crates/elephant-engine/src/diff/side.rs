@@ -174,6 +174,7 @@ impl Side {
     }
 
     /// Keeps the applications that `filter` selects, with only the results of rules that `reports` accepts.
+    #[doc(hidden)]
     pub fn select(&mut self, filter: &Filter, reports: impl Fn(&str) -> bool) {
         self.applications.retain(|run| filter.admits(run.identity()));
         for run in &mut self.applications {

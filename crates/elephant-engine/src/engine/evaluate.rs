@@ -14,7 +14,7 @@ use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
 use elephant_model::model::{Application, Phase, Status};
-use elephant_rule::finding::{Finding, Name, Suppressed, TroubleKind};
+use elephant_rule::finding::{Cap, CapReason, Finding, Name, Suppressed, TroubleKind};
 use elephant_ruleset::{Evaluation, RuleSet};
 use elephant_verdict::charts::Charts;
 use elephant_verdict::troubles::{Basis, Diagnosed, diagnose};
@@ -35,7 +35,8 @@ pub(super) fn evaluate(
     let (work, judged) = work(app, evaluation.judges_work);
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
     let at_least = at_least(app, &metrics, rules);
-    cap(&mut evaluation, most_severe(app, (&metrics, at_least), rules));
+    let small = Cap { at_most: most_severe(app, (&metrics, at_least), rules), why: CapReason::SmallRun };
+    all_findings(&mut evaluation).for_each(|finding| finding.cap(small.clone()));
     cap_long_runs(&mut evaluation, app, rules);
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
@@ -99,24 +100,16 @@ impl Overall {
     }
 }
 
-/// Lowers severities above `at_most`.
-fn cap(evaluation: &mut Evaluation, at_most: Severity) {
-    for finding in all_findings(evaluation) {
-        finding.severity = finding.severity.min(at_most);
-    }
-}
-
 /// Lowers the severity of findings that only say that something took long: work that was done without loss is no trouble.
 fn cap_long_runs(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet) {
     if app.status == Status::Failed {
         return;
     }
-    let most = rules.order().long_run_at_most;
+    // A larger run would be no worse.
+    let cap = Cap { at_most: rules.order().long_run_at_most, why: CapReason::TookLong };
     let took_long = [TroubleKind::LongRun, TroubleKind::FewExecutors];
     for finding in all_findings(evaluation).filter(|finding| took_long.contains(&finding.tells)) {
-        finding.severity = finding.severity.min(most);
-        // A larger run would be no worse.
-        finding.is_excused |= finding.raw_severity > most;
+        finding.cap(cap.clone());
     }
 }
 

@@ -71,6 +71,7 @@ impl<'a> Identity<'a> {
     }
 }
 
+#[doc(hidden)]
 impl Filter {
     /// Whether it selects every application.
     #[must_use]

@@ -40,6 +40,7 @@ impl Fingerprint {
 
     /// The text.
     #[must_use]
+    #[doc(hidden)]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,6 +62,7 @@ impl fmt::Display for Fingerprint {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobKey(String);
 
+#[doc(hidden)]
 impl JobKey {
     /// The job with this engine and name.
     #[must_use]

@@ -23,6 +23,7 @@ pub struct StageName {
     pub ordinal: u64,
 }
 
+#[doc(hidden)]
 impl StageName {
     /// The names of the stages that `findings` are about.
     pub fn of_findings<'a>(app: &Application, findings: impl Iterator<Item = &'a Finding>) -> Vec<Self> {

@@ -4,7 +4,7 @@ use super::*;
 use crate::results::ApplicationReport;
 use elephant_base::severity::Severity;
 use elephant_model::model::spark::StageAttempt;
-use elephant_rule::finding::{Finding, RuleFacts, TroubleKind};
+use elephant_rule::finding::{Caps, Finding, RuleFacts, TroubleKind};
 
 fn app(name: Option<&str>) -> ApplicationReport {
     ApplicationReport { name: name.map(str::to_owned), ..ApplicationReport::blank("application_1_1") }
@@ -21,7 +21,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         also_about: Vec::new(),
         conditions: Vec::new(),
         raw_severity: Severity::Low,
-        is_excused: false,
+        caps: Caps::default(),
         severity: Severity::Low,
         score: 0,
         subject,

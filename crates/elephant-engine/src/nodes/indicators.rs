@@ -68,6 +68,7 @@ pub struct Node {
     pub level: Option<u32>,
 }
 
+#[doc(hidden)]
 impl Node {
     /// Computes everything except the values that depend on the other nodes: the level, whether the node has
     /// significantly more stragglers, and whether it is suspected.

@@ -14,6 +14,7 @@ pub struct Losses {
     pub failures: u64,
 }
 
+#[doc(hidden)]
 impl Losses {
     /// Whether nothing was lost.
     #[must_use]

@@ -70,6 +70,7 @@ pub struct NodesReport {
     pub only_traces: bool,
 }
 
+#[doc(hidden)]
 impl NodesReport {
     /// Expected number of ranked nodes with an interval entirely above 0 by chance, if no node is slow.
     #[must_use]

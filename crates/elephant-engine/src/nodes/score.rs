@@ -28,7 +28,7 @@ impl ZScale {
     }
 }
 
-/// The z-score of each value; `None` if there is no [`ZScale`].
+/// The z-score of each value; `None` if there is no `ZScale`.
 #[must_use]
 pub fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
     let scale = ZScale::of(values, ddof)?;

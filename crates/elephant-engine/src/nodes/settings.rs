@@ -67,6 +67,7 @@ pub enum IntervalKind {
     Prediction,
 }
 
+#[doc(hidden)]
 impl IntervalKind {
     /// The name in reports.
     #[must_use]
@@ -99,6 +100,7 @@ pub enum Indicator {
     Name,
 }
 
+#[doc(hidden)]
 impl Indicator {
     /// The name in reports.
     #[must_use]

@@ -94,6 +94,7 @@ impl NodeTypes {
     }
 
     /// The lines that could not be read.
+    #[doc(hidden)]
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter()
     }

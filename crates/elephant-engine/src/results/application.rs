@@ -101,6 +101,7 @@ impl ApplicationReport {
 
     /// The subject without the ids of this run.
     #[must_use]
+    #[doc(hidden)]
     pub fn subject_key(&self, subject: &Subject) -> String {
         subject_key(&self.stage_names, subject)
     }
@@ -108,12 +109,14 @@ impl ApplicationReport {
     /// Whether the log was cut before the job's name, or lost it. A complete log without a name is a job
     /// without a name.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_unnamed(&self) -> bool {
         !self.complete && self.job_key() == JobKey::new(self.engine, None)
     }
 
     /// The job under which the run is compared: its own, or a placeholder if the name is lost.
     #[must_use]
+    #[doc(hidden)]
     pub fn compared_job(&self) -> JobKey {
         if self.is_unnamed() {
             JobKey::from(format!("{} · (name unknown)", self.engine.name()))
@@ -123,6 +126,7 @@ impl ApplicationReport {
     }
 }
 
+#[doc(hidden)]
 impl ApplicationReport {
     /// The facts of an application, without any results.
     pub(crate) fn of(app: &Application, sources: &[String]) -> Self {

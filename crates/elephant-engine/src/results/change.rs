@@ -22,6 +22,7 @@ pub enum Change {
     Better,
 }
 
+#[doc(hidden)]
 impl Change {
     /// The word in reports.
     #[must_use]
@@ -69,6 +70,7 @@ pub struct FindingChange {
     pub finding: Finding,
 }
 
+#[doc(hidden)]
 impl FindingChange {
     /// The accepted severity; `None` if the finding is new.
     #[must_use]
@@ -126,6 +128,7 @@ pub enum Absence {
     NotJudged(String),
 }
 
+#[doc(hidden)]
 impl Absence {
     /// The word in reports.
     #[must_use]

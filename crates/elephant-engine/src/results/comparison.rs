@@ -75,6 +75,7 @@ pub enum JobState {
     Absent,
 }
 
+#[doc(hidden)]
 impl JobState {
     /// The word in reports.
     #[must_use]
@@ -100,6 +101,7 @@ pub enum MetricVerdict {
     Improved,
 }
 
+#[doc(hidden)]
 impl MetricVerdict {
     /// The word in reports.
     #[must_use]
@@ -191,6 +193,7 @@ pub struct Counts {
 impl Comparison {
     /// How a finding of the analysis compares; `None` if its severity is none.
     #[must_use]
+    #[doc(hidden)]
     pub fn of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&FindingChange> {
         let (key, unnamed, wanted) = (app.compared_job(), app.is_unnamed(), app.fingerprint(finding));
         let mut jobs = self.jobs.iter();
@@ -212,6 +215,7 @@ impl Comparison {
 
     /// Keeps only jobs without runs that `expects` names, and only accepted findings of rules that `reports` names among
     /// those that the analysis does not have.
+    #[doc(hidden)]
     pub fn select(&mut self, expects: impl Fn(&JobKey) -> bool, reports: impl Fn(&str) -> bool) {
         self.jobs.retain(|job| job.state != JobState::Absent || expects(&job.key));
         let absent = self.jobs.iter().filter(|job| job.state == JobState::Absent);
@@ -224,6 +228,7 @@ impl Comparison {
 
     /// Whether there are runs, but none could be judged.
     #[must_use]
+    #[doc(hidden)]
     pub fn judges_nothing(&self) -> bool {
         let runs: u64 = self.jobs.iter().map(|job| job.applications.len() as u64).sum();
         runs > 0 && self.counts.unjudged_runs == runs
@@ -237,6 +242,7 @@ impl Comparison {
     }
 }
 
+#[doc(hidden)]
 impl JobComparison {
     /// The runs that could not be judged.
     pub fn unjudged(&self) -> impl Iterator<Item = &IncompleteRun> {

@@ -225,7 +225,7 @@ impl JobSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_rule::finding::{Finding, Subject};
+    use elephant_rule::finding::{Caps, Finding, Subject};
 
     fn run(id: &str, name: &str, user: &str) -> ApplicationReport {
         let mut app = ApplicationReport::blank(id);
@@ -253,7 +253,7 @@ mod tests {
             also_about: Vec::new(),
             conditions: Vec::new(),
             raw_severity,
-            is_excused: false,
+            caps: Caps::default(),
             severity: raw_severity,
             score: 0,
             subject: Subject::Application,

@@ -27,6 +27,7 @@ impl Metric {
 
     /// The key in files and reports, with the unit as suffix.
     #[must_use]
+    #[doc(hidden)]
     pub const fn key(self) -> &'static str {
         match self {
             Self::Runtime => "runtime_ms",
@@ -39,6 +40,7 @@ impl Metric {
 
     /// The display name.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Runtime => "run time",
@@ -51,12 +53,14 @@ impl Metric {
 
     /// Whether more input explains a higher value.
     #[must_use]
+    #[doc(hidden)]
     pub const fn grows_with_input(self) -> bool {
         !matches!(self, Self::FailedAttempts)
     }
 
     /// A value as text for people.
     #[must_use]
+    #[doc(hidden)]
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Runtime | Self::TaskTime => Millis::from_f64(value).unwrap_or_default().to_string(),
@@ -67,6 +71,7 @@ impl Metric {
 
     /// A value as text, not rounded.
     #[must_use]
+    #[doc(hidden)]
     pub fn show_exactly(self, value: f64) -> String {
         match self {
             Self::Runtime | Self::TaskTime => format!("{value} ms"),
@@ -125,6 +130,7 @@ pub enum LimitBasis {
     Floor,
 }
 
+#[doc(hidden)]
 impl LimitBasis {
     /// The name in reports.
     #[must_use]

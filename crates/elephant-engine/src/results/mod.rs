@@ -75,6 +75,7 @@ pub struct Report {
     pub comparison: Option<Comparison>,
 }
 
+#[doc(hidden)]
 impl Report {
     /// Removes findings below this severity and all but the first applications. Counts stay.
     pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {

@@ -132,6 +132,7 @@ fn sum(groups: &[(GroupName, Waste)]) -> Option<(u64, Waste)> {
     (!groups.is_empty()).then_some((groups.len() as u64, sum))
 }
 
+#[doc(hidden)]
 impl ApplicationReport {
     /// When it started or, if that is unknown, when it was submitted.
     #[must_use]

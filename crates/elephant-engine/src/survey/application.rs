@@ -97,6 +97,7 @@ pub(super) struct JobKey {
     name: String,
 }
 
+#[doc(hidden)]
 impl ApplicationStragglers {
     /// Surveys an application.
     #[must_use]

@@ -133,6 +133,7 @@ impl Settings {
     }
 }
 
+#[doc(hidden)]
 impl GroupReport {
     pub(super) fn of(
         app: &Application,

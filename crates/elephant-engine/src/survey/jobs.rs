@@ -73,6 +73,7 @@ impl<'a> Job<'a> {
     }
 }
 
+#[doc(hidden)]
 impl StragglerReport {
     /// The jobs with stragglers, in the order of the report. Names in traces do not identify other runs, so
     /// each job of a trace has a single run.

@@ -210,6 +210,7 @@ struct Header {
     models_version: u32,
 }
 
+#[doc(hidden)]
 impl Learnt {
     /// Reads a file.
     ///

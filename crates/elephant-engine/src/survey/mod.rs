@@ -175,6 +175,7 @@ pub struct EngineDetectors {
     pub run_times: Option<RunTimes>,
 }
 
+#[doc(hidden)]
 impl EngineDetectors {
     /// The largest number of stragglers that a detector was rated on.
     #[must_use]
@@ -256,6 +257,7 @@ pub fn report_of(
     }
 }
 
+#[doc(hidden)]
 impl StragglerReport {
     /// Orders the applications.
     pub fn sort(&mut self, by: Sort) {

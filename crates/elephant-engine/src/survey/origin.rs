@@ -13,6 +13,7 @@ pub enum Origin {
     Trace(TraceFormat),
 }
 
+#[doc(hidden)]
 impl Origin {
     /// The name in reports: "spark", "google-2011 trace".
     #[must_use]

@@ -24,6 +24,7 @@ pub enum Method {
     DosIndex,
 }
 
+#[doc(hidden)]
 impl Method {
     /// The name in reports.
     #[must_use]

@@ -21,6 +21,7 @@ pub struct Waiting {
     pub delay: Millis,
 }
 
+#[doc(hidden)]
 impl Waiting {
     /// How long all of them waited.
     #[must_use]

@@ -64,6 +64,7 @@ fn own_changes(runs: &[&ApplicationReplays]) -> Vec<Change> {
     changes
 }
 
+#[doc(hidden)]
 impl WhatIfReport {
     /// The jobs in the order of the report.
     #[must_use]

@@ -44,6 +44,7 @@ pub struct WhatIfReport {
     pub named_input_failed: bool,
 }
 
+#[doc(hidden)]
 impl WhatIfReport {
     /// Orders the applications.
     pub fn sort(&mut self, by: Sort) {

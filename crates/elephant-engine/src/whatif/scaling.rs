@@ -18,6 +18,7 @@ pub enum Resource {
     MapsAtOnce,
 }
 
+#[doc(hidden)]
 impl Resource {
     /// The name in reports.
     #[must_use]

@@ -22,6 +22,7 @@ impl Trouble {
 
     /// The name in reports and options.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Skew => "skew",
@@ -53,6 +54,7 @@ pub struct Change {
     pub without: Vec<Trouble>,
 }
 
+#[doc(hidden)]
 impl Change {
     /// Whether it changes nothing.
     #[must_use]

@@ -151,6 +151,7 @@ impl Total {
     }
 }
 
+#[doc(hidden)]
 impl WhatIfReport {
     /// Why applications were not replayed, and how many.
     #[must_use]

@@ -136,7 +136,11 @@ fn each_finding_tells_of_one_trouble() {
         }
         for trouble in &diagnosed.troubles {
             assert!(!trouble.findings.is_empty() && !trouble.subjects.is_empty(), "{}: {trouble:?}", app.id);
-            assert!(trouble.findings.iter().any(|telling| !telling.is_echo), "{}: {trouble:?}", app.id);
+            assert!(
+                trouble.findings.iter().any(|telling| !telling.is_consequence),
+                "{}: {trouble:?}",
+                app.id
+            );
         }
         let mut ids: Vec<&str> = diagnosed.troubles.iter().map(|trouble| trouble.id.as_str()).collect();
         ids.sort_unstable();

@@ -200,12 +200,29 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
         _ => "",
     };
     let advice = Advice::new(format!("{name}{confidence}: {}{setting}", what.unwrap_or(of_any(cause))));
+    let advice = match page(app.engine, cause) {
+        Some(rule) => advice.see_rule(rule),
+        None => advice,
+    };
     match (app.engine, cause) {
         (Engine::MapReduce, Cause::Gc) => advice.set_for_first(mapreduce::larger_heaps(app)),
         (Engine::MapReduce, Cause::Disk) => advice.set_for_first(mapreduce::larger_sort_buffer(app)),
         (Engine::MapReduce, Cause::Scheduler) => advice.set(mapreduce::slow_start(app)),
         _ => advice,
     }
+}
+
+/// The rule whose page the remedy for a cause points to.
+const fn page(engine: Engine, cause: Cause) -> Option<&'static str> {
+    Some(match (engine, cause) {
+        (Engine::Spark, Cause::DataSkew) => "spark-skew",
+        (Engine::Spark, Cause::Gc) => "spark-executor-gc",
+        (Engine::Spark, Cause::Disk) => "spark-executor-spill",
+        (Engine::MapReduce, Cause::DataSkew) => "reducer-skew",
+        (Engine::MapReduce, Cause::Gc) => "mapper-gc",
+        (Engine::MapReduce, Cause::Disk) => "mapper-spill",
+        _ => return None,
+    })
 }
 
 /// What helps in Spark; `None` if it is the same for any engine.
@@ -276,6 +293,26 @@ const fn of_any(cause: Cause) -> &'static str {
         | Cause::Scheduler
         | Cause::Unexplained => {
             "`elephant-rs stragglers --node-metrics FILE` compares these tasks with metrics of their nodes"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remedy_that_shows_a_page_says_which() {
+        let app = |engine| match engine {
+            Engine::Spark => elephant_sample::app(&[]),
+            Engine::MapReduce => elephant_sample::job(Vec::new(), &[]),
+        };
+        for (engine, cause) in
+            Cause::ALL.iter().flat_map(|&it| [(Engine::Spark, it), (Engine::MapReduce, it)])
+        {
+            let advice = remedy(&app(engine), cause, "");
+            let shown = advice.text.split_once("rules show ").and_then(|(_, rest)| rest.split('`').next());
+            assert_eq!(advice.see_rule.as_deref(), shown, "{cause:?}");
         }
     }
 }

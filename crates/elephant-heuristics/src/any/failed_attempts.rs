@@ -18,9 +18,7 @@ use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine, Status};
-use elephant_rule::finding::{
-    Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Word, Worse,
-};
+use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, Verdict, Word, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::rule_params;
@@ -47,9 +45,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed))
-        .measured_by("failed_ratio", Worse::Higher)
-        .telling(TroubleKind::Failures);
+    rule!(Own, "failed-attempts", "Failed Attempts", tells Failures, Failures, |layers| load(layers, Failed))
+        .measured_by("failed_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str = "{lost} of {attempts} {ended} and took {failed_time_ms}, {failed_ratio:%} of \

@@ -11,6 +11,7 @@ use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::replay::{Attempt, Options, Timeline};
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::units::Millis;
+use elephant_model::engine_facts::hadoop::PAUSE_WITHOUT_COPY_MS;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::ClusterManager;
 use elephant_model::model::table::{TaskGroup, TaskKind};
@@ -281,9 +282,6 @@ fn fates_of_stragglers(Candidates { view, tasks }: &Candidates<'_, '_>) -> Vec<F
     tasks.iter().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
 }
 
-/// The advised pause after a copy: Hadoop's default pause after a scan that copied nothing. A shorter one makes no
-/// difference.
-const PAUSE_MS: i64 = 1000;
 /// The estimator of Hadoop 3.3 that gives more weight to recent progress.
 const ESTIMATOR: &str = "org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator";
 
@@ -299,8 +297,8 @@ const SLOW_COPIES: &str = "copies started late or were slow themselves: `elephan
 fn what_held_back(app: &Application, fates: &[Fate]) -> Advice {
     let count = |name: &str| fates.iter().filter(|fate| fate.name() == name).count();
     let shorter_pause = pause(app)
-        .is_some_and(|pause| pause > PAUSE_MS)
-        .then(|| change(app, ConfKey::SpeculativeRetryAfter, PAUSE_MS));
+        .is_some_and(|pause| pause > PAUSE_WITHOUT_COPY_MS)
+        .then(|| change(app, ConfKey::SpeculativeRetryAfter, PAUSE_WITHOUT_COPY_MS));
     let estimator = change(app, ConfKey::TaskEstimator, ESTIMATOR);
     let estimator = Some(estimator).filter(|change| change.from.as_ref() != Some(&change.to));
     let remedies = [None, shorter_pause, None, estimator];

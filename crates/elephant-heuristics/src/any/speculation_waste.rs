@@ -12,9 +12,7 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
-use elephant_rule::finding::{
-    Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict, Worse,
-};
+use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
@@ -33,9 +31,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost))
-        .measured_by("lost_ratio", Worse::Higher)
-        .telling(TroubleKind::Speculation);
+    rule!(Own, "speculation-waste", "Speculation Waste", tells Speculation, Waste, |layers| load(layers, Lost))
+        .measured_by("lost_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str = "{copies} launched, {copies_won_count} won; losing copies took {lost_by_copies_time_ms}, \

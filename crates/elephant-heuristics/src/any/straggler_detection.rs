@@ -17,7 +17,7 @@ use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{ClusterManager, Facet};
 use elephant_model::model::table::TaskKind;
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
@@ -36,12 +36,10 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!(Own, "straggler-detection", "Straggler Detection", Detection, |layers| load(
-        layers,
-        OwnSpeculation
-    ))
-    .telling(TroubleKind::Speculation);
+pub(super) const RULE: Rule = rule!(Own, "straggler-detection", "Straggler Detection", tells Speculation, Detection, |layers| load(
+    layers,
+    OwnSpeculation
+));
 
 /// The message of a finding.
 const MESSAGE: &str = "speculation copied {copied_in_time_count} of {stragglers} in time, {recall_ratio:%} ({limit})[; \

@@ -50,11 +50,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "straggler-dos-index", "Straggler DoS-Index", DosIndex, |layers| load(
+    rule!(Own, "straggler-dos-index", "Straggler DoS-Index", tells Stragglers, DosIndex, |layers| load(
         layers,
         SlowForTheirInput
     ))
-    .telling(TroubleKind::Stragglers)
     .also_telling(&[TroubleKind::Skew, TroubleKind::GarbageCollection]);
 
 /// The message if no task is a straggler.

@@ -44,8 +44,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp))
-        .telling(TroubleKind::Stragglers)
+    rule!(Own, "straggler-impact", "Straggler Impact", tells Stragglers, Impact, |layers| load(layers, HeldUp))
         .also_telling(&[TroubleKind::GarbageCollection]);
 
 /// The message of a finding.

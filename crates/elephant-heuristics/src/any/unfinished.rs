@@ -9,7 +9,7 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
 use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Count;
 use elephant_rule::params::rule_params;
@@ -23,8 +23,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "unfinished", "Unfinished", Unfinished, |layers| load(layers, EndsEarly))
-        .telling(TroubleKind::Unfinished);
+    rule!(Own, "unfinished", "Unfinished", tells Unfinished, Unfinished, |layers| load(layers, EndsEarly));
 
 /// The message of a finding.
 const MESSAGE: &str = "the log ends[ at {last}] with {running}, and without an end of {whole} ({limit})";

@@ -12,7 +12,7 @@ use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::rule_params;
@@ -31,7 +31,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited)).telling(TroubleKind::Waiting);
+    rule!(Own, "wait-time", "Wait Time", tells Waiting, Wait, |layers| load(layers, Waited));
 
 /// The message of a finding.
 const MESSAGE: &str =

@@ -32,9 +32,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
+    rule!(Own, "wasted-resources", "Wasted Resources", tells MuchMemory, Waste, |layers| load(layers, Unneeded))
         .measured_by("wasted_ratio", Worse::Higher)
-        .telling(TroubleKind::MuchMemory)
         .also_telling(&[TroubleKind::IdleExecutors]);
 
 /// The message of a finding.

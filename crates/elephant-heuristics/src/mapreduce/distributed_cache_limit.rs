@@ -7,7 +7,7 @@ use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine, Status};
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::quantity::{Quantity, Size};
 use elephant_rule::params::rule_params;
 
@@ -28,12 +28,11 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "master" },
     "distributed-cache-limit",
-    "Distributed Cache Limit",
+    "Distributed Cache Limit", tells Cluster,
     CacheLimit,
     |layers| load(layers, Cache)
 )
-.measured_by("largest_bytes", Worse::Higher)
-.telling(TroubleKind::Cluster);
+.measured_by("largest_bytes", Worse::Higher);
 
 /// The message if the numbers of names and sizes differ.
 const MISMATCH: &str = "the number of cached files, {names_count}, differs from the number of sizes, {sizes_count}, \

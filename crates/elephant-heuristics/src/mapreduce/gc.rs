@@ -17,7 +17,7 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
-use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
@@ -42,17 +42,15 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-gc", "Mapper GC", Gc, |layers| load(layers, |p| {
+    rule!(DrElephant { version: "master" }, "mapper-gc", "Mapper GC", tells GarbageCollection, Gc, |layers| load(layers, |p| {
         Collection(Role::Map, p)
     }))
-    .measured_by("gc_cpu_ratio", Worse::Higher)
-    .telling(TroubleKind::GarbageCollection);
+    .measured_by("gc_cpu_ratio", Worse::Higher);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "master" }, "reducer-gc", "Reducer GC", Gc, |layers| load(layers, |p| {
+    rule!(DrElephant { version: "master" }, "reducer-gc", "Reducer GC", tells GarbageCollection, Gc, |layers| load(layers, |p| {
         Collection(Role::Reduce, p)
     }))
-    .measured_by("gc_cpu_ratio", Worse::Higher)
-    .telling(TroubleKind::GarbageCollection);
+    .measured_by("gc_cpu_ratio", Worse::Higher);
 
 fn percent(ratio: f64) -> String {
     format!("{} %", three_digits(100.0 * ratio))

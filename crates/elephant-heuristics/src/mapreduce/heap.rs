@@ -4,14 +4,13 @@ use super::java_opts::JvmOptions;
 use super::sort_buffer::SortBuffer;
 use super::{Role, change, container_for, is_unreadable, largest_container, run_time};
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_rule::finding::SettingChange;
 
-/// The share of a container that Hadoop gives to the heap (`mapreduce.job.heap.memory-mb.ratio`).
-pub(super) const HEAP_SHARE: f64 = 0.8;
 /// The part of a container that may be missing because of rounding.
 const ROUNDING: f64 = 0.002;
 /// A process whose use stayed below this share of its heap limit did not need the whole heap.

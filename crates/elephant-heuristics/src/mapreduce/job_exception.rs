@@ -31,10 +31,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "job-exception", "Exception", JobException, |layers| load(
+    rule!(DrElephant { version: "master" }, "job-exception", "Exception", tells Failures, JobException, |layers| load(
         layers, Failed
     ))
-    .telling(TroubleKind::Failures)
     .also_telling(&[TroubleKind::Cancelled]);
 
 /// The message of a finding.

@@ -10,7 +10,7 @@ use elephant_base::units::Millis;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine};
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Descending;
 use elephant_rule::params::quantity::{Duration, Quantity};
 use elephant_rule::params::rule_params;
@@ -28,11 +28,9 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", QueueLimit, |layers| load(
-        layers, Limit
-    ))
-    .telling(TroubleKind::Cluster);
+pub(super) const RULE: Rule = rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", tells Cluster, QueueLimit, |layers| load(
+    layers, Limit
+));
 
 /// The message of a finding.
 const MESSAGE: &str = "the longest task ran {longest_task_ms} in queue {queue_text}, which allows {allowed} \

@@ -39,10 +39,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", InputSize, |layers| {
+    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", tells ManyTasks, InputSize, |layers| {
         load(layers, Splits)
     })
-    .telling(TroubleKind::ManyTasks)
     .also_telling(&[TroubleKind::FewTasks]);
 
 /// The message of a finding.

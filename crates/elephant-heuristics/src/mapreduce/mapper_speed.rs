@@ -13,7 +13,7 @@ use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
-use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Advice, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Speed};
 use elephant_rule::params::{Positive, choice, rule_params};
@@ -60,11 +60,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", MapperSpeed, |layers| load(
+    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", tells SlowTasks, MapperSpeed, |layers| load(
         layers, Reading
     ))
-    .measured_by("speed_bytes_per_second", Worse::Lower)
-    .telling(TroubleKind::SlowTasks);
+    .measured_by("speed_bytes_per_second", Worse::Lower);
 
 /// The message of a finding.
 const MESSAGE: &str = "a map task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";

@@ -14,7 +14,7 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
-use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Advice, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio, Size};
 use elephant_rule::params::rule_params;
@@ -38,11 +38,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-spill", "Mapper Spill", MapperSpill, |layers| load(
+    rule!(DrElephant { version: "master" }, "mapper-spill", "Mapper Spill", tells Spill, MapperSpill, |layers| load(
         layers, Spilling
     ))
-    .measured_by("spill_ratio", Worse::Higher)
-    .telling(TroubleKind::Spill);
+    .measured_by("spill_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str =

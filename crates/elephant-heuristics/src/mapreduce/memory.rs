@@ -1,24 +1,23 @@
 //! `mapper-memory`, `reducer-memory`: containers are larger than the tasks need (Dr. Elephant
 //! `GenericMemoryHeuristic`).
 
-use super::heap::{HEAP_SHARE, Heap};
+use super::heap::Heap;
 use super::{
     MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
 };
 use super::{tasks, to_bytes, unreadable, without_tasks};
-use crate::root_cause::Collector;
 use crate::{Check, Remedy, Rule, load};
 use elephant_analysis::metrics::requested_container;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, three_digits};
-use elephant_model::diagnosis::FailureKind;
+use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
-use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
-use elephant_rule::finding::{Advice, Container, Judgement, Measure, TroubleKind, Verdict, Worse};
+use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_rule::finding::{Advice, Container, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Quantity, Ratio, Size};
 use elephant_rule::params::{Assumed, rule_params};
@@ -43,21 +42,19 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-memory", "Mapper Memory", Memory, |layers| load(
+    rule!(DrElephant { version: "master" }, "mapper-memory", "Mapper Memory", tells MuchMemory, Memory, |layers| load(
         layers,
         |p| Usage(Role::Map, p)
     ))
     .measured_by("used_ratio", Worse::Lower)
-    .sizing(Container::Map)
-    .telling(TroubleKind::MuchMemory);
+    .sizing(Container::Map);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "master" }, "reducer-memory", "Reducer Memory", Memory, |layers| load(
+    rule!(DrElephant { version: "master" }, "reducer-memory", "Reducer Memory", tells MuchMemory, Memory, |layers| load(
         layers,
         |p| Usage(Role::Reduce, p)
     ))
     .measured_by("used_ratio", Worse::Lower)
-    .sizing(Container::Reduce)
-    .telling(TroubleKind::MuchMemory);
+    .sizing(Container::Reduce);
 
 /// The message of a finding.
 const MESSAGE: &str =

@@ -41,11 +41,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", ShuffleSort, |layers| load(
+    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", tells Shuffle, ShuffleSort, |layers| load(
         layers, Phases
     ))
     .measured_by("shuffle_reduce_ratio", Worse::Higher)
-    .telling(TroubleKind::Shuffle)
     .also_telling(&[TroubleKind::Spill]);
 
 /// The message of a finding.

@@ -98,21 +98,19 @@ rule_params! {
 const DEVIATION: ChartLimit = chart_limit("deviation", ComparedWith::GroupDeviation);
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", Skew, |layers| load(layers, |p| {
+    rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", tells Skew, Skew, |layers| load(layers, |p| {
         Skewness(Role::Map, p)
     }))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
-    .telling(TroubleKind::Skew)
     .also_telling(&[TroubleKind::Stragglers]);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", Skew, |layers| load(
+    rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", tells Skew, Skew, |layers| load(
         layers,
         |p| Skewness(Role::Reduce, p)
     ))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
-    .telling(TroubleKind::Skew)
     .also_telling(&[TroubleKind::Stragglers]);
 
 /// The messages about one of the two quantities.

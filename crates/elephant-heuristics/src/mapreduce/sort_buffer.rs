@@ -2,16 +2,14 @@
 
 use super::{Role, change, is_unreadable};
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::hadoop::LARGEST_SORT_BUFFER_MIB;
+use elephant_model::engine_facts::hadoop::SORT_METADATA;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::SettingChange;
 
-/// Metadata bytes per record in the sort buffer (Hadoop `MapTask.MapOutputBuffer.METASIZE`).
-const RECORD_OVERHEAD: u64 = 16;
-/// The maximum size of the sort buffer in MiB (`MapTask` rejects more than 2047).
-const MAX_MIB: u64 = 2047;
 /// From this many spilled records per output record, map tasks write most of their output more than once.
 const REPEATED: i128 = 2;
 
@@ -45,7 +43,7 @@ impl SortBuffer {
     /// The buffer for the largest output, if it is larger than the present one.
     pub(super) fn for_output(app: &Application, group: &TaskGroup) -> Option<Self> {
         let needed = largest_output(app, group)?;
-        let wanted = needed.get().div_ceil(Bytes::PER_MIB).clamp(1, MAX_MIB);
+        let wanted = needed.get().div_ceil(Bytes::PER_MIB).clamp(1, LARGEST_SORT_BUFFER_MIB);
         let now = app.in_force(ConfKey::SortMb, |conf, key| u64::try_from(conf.integer(key)?).ok())?;
         (wanted > now).then_some(Self { needed, wanted, now })
     }
@@ -74,7 +72,7 @@ pub(super) fn largest_output(app: &Application, group: &TaskGroup) -> Option<Byt
     let needed = group.winners().filter(|_| known).filter_map(|row| {
         let bytes = group.attempts.count(row, Counter::MapOutputBytes)?;
         let records = group.attempts.count(row, Counter::MapOutputRecords)?;
-        Some(bytes.saturating_add(records.saturating_mul(RECORD_OVERHEAD)))
+        Some(bytes.saturating_add(records.saturating_mul(SORT_METADATA)))
     });
     let percent = app.in_force(ConfKey::SortSpillPercent, |conf, key| {
         conf.fraction(key).filter(|percent| (0.1..=1.0).contains(percent))
@@ -84,5 +82,5 @@ pub(super) fn largest_output(app: &Application, group: &TaskGroup) -> Option<Byt
 
 /// Whether no buffer holds this much.
 pub(super) fn is_too_large(output: Bytes) -> bool {
-    output > Bytes::from_mib(MAX_MIB)
+    output > Bytes::from_mib(LARGEST_SORT_BUFFER_MIB)
 }

@@ -75,19 +75,17 @@ const RUN_TIMES: &[ChartLimit] = &[
 ];
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", Time, |layers| load(layers, |p| {
+    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", tells ManyTasks, Time, |layers| load(layers, |p| {
         RunTime(Role::Map, p)
     }))
     .charted(RUN_TIMES)
-    .telling(TroubleKind::ManyTasks)
     .also_telling(&[TroubleKind::FewTasks]);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", Time, |layers| load(
+    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", tells ManyTasks, Time, |layers| load(
         layers,
         |p| RunTime(Role::Reduce, p)
     ))
     .charted(RUN_TIMES)
-    .telling(TroubleKind::ManyTasks)
     .also_telling(&[TroubleKind::FewTasks]);
 
 /// The message of a finding.

@@ -11,7 +11,7 @@ use elephant_base::severity::Severity;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
@@ -67,11 +67,10 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "2.0.9" },
     "spark-configuration",
-    "Spark Configuration",
+    "Spark Configuration", tells Settings,
     Settings,
     |layers| load(layers, Configuration)
-)
-.telling(TroubleKind::Settings);
+);
 
 /// The message if no setting needs a change.
 const NO_ISSUE: &str = "no setting needs a change";

@@ -99,11 +99,10 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "customSHSWork" },
     "spark-configuration-parameters",
-    "Spark Configuration Parameters",
+    "Spark Configuration Parameters", tells Settings,
     Limits,
     |layers| load(layers, Settings)
 )
-.telling(TroubleKind::Settings)
 .also_telling(&[
     TroubleKind::Failures,
     TroubleKind::Skew,

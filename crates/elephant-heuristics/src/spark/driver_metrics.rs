@@ -1,6 +1,7 @@
 //! `spark-driver-metrics`: the driver is too large, or spends much time in garbage collection (Dr. Elephant
 //! `DriverHeuristic`).
 
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, Facet, Spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
@@ -70,11 +71,10 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "customSHSWork" },
     "spark-driver-metrics",
-    "Spark Driver Metrics",
+    "Spark Driver Metrics", tells Driver,
     Driver,
     |layers| load(layers, DriverCheck)
-)
-.telling(TroubleKind::Driver);
+);
 
 /// The message if nothing was found. A finding has the message of the worst [`Aspect`].
 const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
@@ -339,7 +339,7 @@ impl Facts {
     }
 
     fn heap_ratio(&self) -> Option<f64> {
-        Some(self.heap.as_f64() / (self.used? + memory::RESERVED).as_f64())
+        Some(self.heap.as_f64() / (self.used? + RESERVED_MEMORY).as_f64())
     }
 
     fn evidence(&self) -> Vec<(&'static str, Measure)> {

@@ -8,7 +8,7 @@ use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::LogFacts;
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Size;
 use elephant_rule::params::{choice, rule_params};
@@ -38,11 +38,10 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "2.0.9" },
     "spark-event-log-limit",
-    "Spark Event Log Limit",
+    "Spark Event Log Limit", tells Cluster,
     Limit,
     |layers| load(layers, LogSize)
-)
-.telling(TroubleKind::Cluster);
+);
 
 /// The message of a finding.
 const MESSAGE: &str = "the event log is {size} ({limit})";

@@ -13,7 +13,7 @@ use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark, Stage};
 use elephant_model::model::table::TaskKind;
-use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
@@ -32,11 +32,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", Gc, |layers| load(
+    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", tells GarbageCollection, Gc, |layers| load(
         layers, Collection
     ))
-    .measured_by("gc_ratio", Worse::Higher)
-    .telling(TroubleKind::GarbageCollection);
+    .measured_by("gc_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \

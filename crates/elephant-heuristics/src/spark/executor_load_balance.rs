@@ -57,11 +57,10 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "2.0.9" },
     "spark-executor-load-balance",
-    "Spark Executor Load Balance",
+    "Spark Executor Load Balance", tells Imbalance,
     Balance,
     |layers| load(layers, Unbalanced)
 )
-.telling(TroubleKind::Imbalance)
 .also_telling(&[TroubleKind::IdleExecutors]);
 
 /// The message of a finding.

@@ -12,7 +12,7 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
 use elephant_model::model::table::TaskKind;
-use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict};
+use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
@@ -44,11 +44,10 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "master" },
     "spark-executor-metrics",
-    "Spark Executor Metrics",
+    "Spark Executor Metrics", tells Imbalance,
     Balance,
     |layers| load(layers, Comparison)
-)
-.telling(TroubleKind::Imbalance);
+);
 
 /// The message of a finding.
 const UNBALANCED: &str = "executor {executor} has {max} of {metric}, {times}× the median of {median}{life} ({limit})[; the \

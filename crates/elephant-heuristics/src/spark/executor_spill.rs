@@ -15,7 +15,7 @@ use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
 use elephant_model::model::table::TaskKind;
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse, multiple};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Quantity, Ratio};
 use elephant_rule::params::{choice, rule_params};
@@ -56,12 +56,11 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "customSHSWork" },
     "spark-executor-spill",
-    "Spark Executor Spill",
+    "Spark Executor Spill", tells Spill,
     Spill,
     |layers| load(layers, Spilling)
 )
-.measured_by("data_ratio", Worse::Higher)
-.telling(TroubleKind::Spill);
+.measured_by("data_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str = "{spilling_executors_count} of {executors} spilled {spilled_bytes} from memory, \

@@ -14,9 +14,7 @@ use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Stage};
 use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_rule::finding::{
-    Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more,
-};
+use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Verdict, Worse, and_more};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
@@ -36,9 +34,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", FetchWait, |layers| load(layers, Waiting))
-        .measured_by("wait_ratio", Worse::Higher)
-        .telling(TroubleKind::Shuffle);
+    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", tells Shuffle, FetchWait, |layers| load(layers, Waiting))
+        .measured_by("wait_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str = "tasks of {stage} waited {waiting_task_time_ms} for shuffle data, {wait_ratio:%} of their run time \
@@ -250,7 +247,10 @@ mod tests {
             "tasks of stage 1.0 (count at App.scala:1) waited 2h 24m for shuffle data, 60 % of their run time (severe from \
              50 %); they fetched 4000 blocks of 1 MiB on average from other executors"
         );
-        assert_eq!((found[0].severity, found[0].tells), (Severity::Severe, TroubleKind::Shuffle));
+        assert_eq!(
+            (found[0].severity, found[0].tells),
+            (Severity::Severe, elephant_rule::finding::TroubleKind::Shuffle)
+        );
         let settings: Vec<String> =
             found[0].advice.iter().flat_map(|line| &line.settings).map(ToString::to_string).collect();
         assert_eq!(settings, ["--conf spark.reducer.maxSizeInFlight=96m"]);

@@ -44,11 +44,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-job-metrics", "Spark Job Metrics", Jobs, |layers| load(
+    rule!(DrElephant { version: "master" }, "spark-job-metrics", "Spark Job Metrics", tells Failures, Jobs, |layers| load(
         layers,
         JobFailures
     ))
-    .telling(TroubleKind::Failures)
     .also_telling(&[TroubleKind::Cancelled]);
 
 /// The message of a finding about failed jobs.

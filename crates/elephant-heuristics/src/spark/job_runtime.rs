@@ -35,11 +35,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", JobRuntime, |layers| {
+    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", tells Failures, JobRuntime, |layers| {
         load(layers, FailingJobs)
     })
-    .measured_by("worst_job_lost_ms", Worse::Higher)
-    .telling(TroubleKind::Failures);
+    .measured_by("worst_job_lost_ms", Worse::Higher);
 
 /// The message of a finding about failed jobs.
 const FAILED_JOBS: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}[ ({limit})]";

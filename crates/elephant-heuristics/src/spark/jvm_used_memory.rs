@@ -8,9 +8,10 @@ use crate::wording::{decisive, limit};
 use crate::{Check, Remedy, Rule, load};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark};
-use elephant_rule::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Advice, Container, Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
@@ -36,13 +37,12 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "customSHSWork" },
     "spark-jvm-used-memory",
-    "Spark JVM Used Memory",
+    "Spark JVM Used Memory", tells MuchMemory,
     JvmUsed,
     |layers| load(layers, TooLarge)
 )
 .measured_by("heap_ratio", Worse::Higher)
-.sizing(Container::Executor)
-.telling(TroubleKind::MuchMemory);
+.sizing(Container::Executor);
 
 /// The message of a finding.
 const MESSAGE: &str = "executors have {heap_bytes} of heap but use at most {peak_used_bytes}, so the heap is \
@@ -170,7 +170,7 @@ impl Facts {
 }
 
 fn excess((heap, used): (Bytes, Bytes)) -> f64 {
-    heap.as_f64() / (used + memory::RESERVED).as_f64()
+    heap.as_f64() / (used + RESERVED_MEMORY).as_f64()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Facet, Spark};
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
@@ -57,11 +57,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "2.0.9" }, "spark-memory-limit", "Spark Memory Limit", Limit, |layers| load(
+    rule!(DrElephant { version: "2.0.9" }, "spark-memory-limit", "Spark Memory Limit", tells MuchMemory, Limit, |layers| load(
         layers, Memory
     ))
-    .measured_by("heap_used_ratio", Worse::Lower)
-    .telling(TroubleKind::MuchMemory);
+    .measured_by("heap_used_ratio", Worse::Lower);
 
 /// The message if executors have little memory in total, or if their use of it is not judged.
 const TOTAL: &str = "{at_once} {total_memory_bytes} of memory in total ({size_limit})";

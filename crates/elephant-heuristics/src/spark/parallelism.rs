@@ -49,9 +49,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-parallelism", "Spark Parallelism", Parallelism, |layers| load(layers, TaskCounts))
+    rule!(Own, "spark-parallelism", "Spark Parallelism", tells FewTasks, Parallelism, |layers| load(layers, TaskCounts))
         .measured_by("lost_ratio", Worse::Higher)
-        .telling(TroubleKind::FewTasks)
         .also_telling(&[TroubleKind::ManyTasks, TroubleKind::SlowTasks]);
 
 /// The message about too few tasks.

@@ -13,7 +13,7 @@ use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
 use elephant_model::model::table::TaskKind;
-use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
@@ -57,12 +57,11 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "customSHSWork" },
     "spark-peak-unified-memory",
-    "Spark Peak Unified Memory",
+    "Spark Peak Unified Memory", tells MuchMemory,
     Unified,
     |layers| load(layers, Unused)
 )
-.measured_by("peak_ratio", Worse::Lower)
-.telling(TroubleKind::MuchMemory);
+.measured_by("peak_ratio", Worse::Lower);
 
 /// The message of a finding.
 const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} available per \

@@ -18,8 +18,7 @@ use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark, Stage};
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_rule::finding::{
-    ComparedWith, Condition, Judgement, Measure, Measured, Phrase, Subject, TroubleKind, Verdict, Worse,
-    and_more,
+    ComparedWith, Condition, Judgement, Measure, Measured, Phrase, Subject, Verdict, Worse, and_more,
 };
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
@@ -55,10 +54,10 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!(Own, "spark-skew", "Spark Skew", Skew, |layers| load(layers, Skewness))
-    .measured_by("lost_ms", Worse::Higher)
-    .charted(&[chart_limit(UNEVEN_RATIO, ComparedWith::LargestByMedian)])
-    .telling(TroubleKind::Skew);
+pub(super) const RULE: Rule =
+    rule!(Own, "spark-skew", "Spark Skew", tells Skew, Skew, |layers| load(layers, Skewness))
+        .measured_by("lost_ms", Worse::Higher)
+        .charted(&[chart_limit(UNEVEN_RATIO, ComparedWith::LargestByMedian)]);
 
 /// The key of the limit that charts draw.
 const UNEVEN_RATIO: &str = "uneven_ratio";

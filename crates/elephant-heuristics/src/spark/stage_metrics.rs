@@ -60,10 +60,9 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| {
+    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", tells Failures, Stages, |layers| {
         load(layers, StageTroubles)
     })
-    .telling(TroubleKind::Failures)
     .also_telling(&[TroubleKind::LongRun]);
 
 /// The message of the judgement on all stages together.

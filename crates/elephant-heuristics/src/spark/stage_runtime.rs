@@ -52,12 +52,11 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "2.0.9" },
     "spark-stage-runtime",
-    "Spark Stage Runtime",
+    "Spark Stage Runtime", tells LongRun,
     StageRuntime,
     |layers| load(layers, Stages)
 )
 .measured_by("lost_ms", Worse::Higher)
-.telling(TroubleKind::LongRun)
 .also_telling(&[TroubleKind::Failures, TroubleKind::FewTasks, TroubleKind::FewExecutors]);
 
 /// The message of the judgement on the application.

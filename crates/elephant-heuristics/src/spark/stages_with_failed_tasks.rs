@@ -78,12 +78,11 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(
     DrElephant { version: "customSHSWork" },
     "spark-stages-with-failed-tasks",
-    "Spark Stages with Failed Tasks",
+    "Spark Stages with Failed Tasks", tells Failures,
     Failing,
     |layers| load(layers, Failed)
 )
 .measured_by("failed_attempts_count", Worse::Higher)
-.telling(TroubleKind::Failures)
 .also_telling(&[TroubleKind::Cancelled]);
 
 /// The message of a finding about a stage.

@@ -11,5 +11,6 @@
 )]
 
 mod catalogue;
+mod fixtures;
 mod key_measures;
 mod sufficient;

@@ -1,6 +1,6 @@
 //! Jobs whose tasks follow patterns of progress, on which detectors look for stragglers (S2 section 7.3).
 //!
-//! A [`pattern`] comes from formulas in the [`settings`], or is learnt from histories ([`learn`]); [`job`] runs one
+//! A [`pattern`] comes from formulas in the [`settings`], or is learnt from histories ([`learn`]); `job` runs one
 //! job of it.
 
 mod job;

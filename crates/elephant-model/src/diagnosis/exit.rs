@@ -18,6 +18,7 @@ pub struct ExitCode {
 
 impl ExitCode {
     /// The meaning, to follow the code in brackets: "an error ended the executor".
+    #[must_use]
     pub fn words(self) -> String {
         in_a_sentence(self.meaning)
     }

@@ -15,6 +15,7 @@ pub enum Actor {
 
 impl Actor {
     /// Who that is, for people.
+    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Self::UserCode => "developers",

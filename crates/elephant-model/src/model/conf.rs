@@ -63,11 +63,13 @@ impl Eq for Conf {}
 
 impl Conf {
     /// Adds a property. A later value replaces an earlier one unless the earlier one is final.
+    #[doc(hidden)]
     pub fn insert(&mut self, name: String, property: Property) {
         self.insert_by(name, property, SetBy::Unknown);
     }
 
     /// As [`Self::insert`], with the source of the value.
+    #[doc(hidden)]
     pub fn insert_by(&mut self, name: String, property: Property, set_by: SetBy) {
         self.change(|properties| {
             if properties.get(&name).is_none_or(|(earlier, _)| !earlier.is_final) {
@@ -77,6 +79,7 @@ impl Conf {
     }
 
     /// Removes a property whose later value is unknown, unless it is final.
+    #[doc(hidden)]
     pub fn forget(&mut self, name: &str) {
         self.change(|properties| {
             if properties.get(name).is_some_and(|(property, _)| !property.is_final) {
@@ -86,6 +89,7 @@ impl Conf {
     }
 
     /// Removes a setting whose value cannot be right, under all its names.
+    #[doc(hidden)]
     pub fn remove(&mut self, key: ConfKey) {
         self.change(|properties| {
             for name in key.names() {
@@ -152,6 +156,7 @@ impl Conf {
     /// Whether the property with this exact name has its value from a file of defaults; `None` if the configuration
     /// does not tell.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_default(&self, name: &str) -> Option<bool> {
         let set_by = match &self.properties {
             Properties::Listed(listed) => listed.set_by(name)?,
@@ -166,12 +171,14 @@ impl Conf {
 
     /// A property by its exact name, variables resolved; unknown variables stay as written.
     #[must_use]
+    #[doc(hidden)]
     pub fn raw(&self, name: &str) -> Option<String> {
         self.written(name).map(|value| self.resolve(value))
     }
 
     /// A setting under any of its names, the current name first; blank values count as absent.
     #[must_use]
+    #[doc(hidden)]
     pub fn text(&self, key: ConfKey) -> Option<String> {
         self.find(key).map(|(_, value)| value)
     }
@@ -179,6 +186,7 @@ impl Conf {
     /// A setting together with the name under which it was found, so that advice can use the user's name for
     /// it.
     #[must_use]
+    #[doc(hidden)]
     pub fn find(&self, key: ConfKey) -> Option<(&'static str, String)> {
         key.names().iter().find_map(|&name| {
             let value = self.raw(name)?;
@@ -188,12 +196,14 @@ impl Conf {
 
     /// The name for use in advice: the one that the job used, or else the current one.
     #[must_use]
+    #[doc(hidden)]
     pub fn name_in_use(&self, key: ConfKey) -> &'static str {
         self.find(key).map_or_else(|| key.name(), |(name, _)| name)
     }
 
     /// A setting that is a whole number, decimal or `0x…` as Hadoop allows; `None` if absent or not a number.
     #[must_use]
+    #[doc(hidden)]
     pub fn integer(&self, key: ConfKey) -> Option<i64> {
         let text = self.text(key)?;
         match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -204,12 +214,14 @@ impl Conf {
 
     /// A setting that is a decimal number, such as a share.
     #[must_use]
+    #[doc(hidden)]
     pub fn fraction(&self, key: ConfKey) -> Option<f64> {
         self.text(key)?.parse().ok().filter(|value: &f64| value.is_finite())
     }
 
     /// A setting that is true or false.
     #[must_use]
+    #[doc(hidden)]
     pub fn flag(&self, key: ConfKey) -> Option<bool> {
         match self.text(key)?.to_ascii_lowercase().as_str() {
             "true" => Some(true),
@@ -220,6 +232,7 @@ impl Conf {
 
     /// A setting in whole MiB. Zero and below (Hadoop's "not set") are `None`.
     #[must_use]
+    #[doc(hidden)]
     pub fn mebibytes(&self, key: ConfKey) -> Option<Bytes> {
         let mib = self.integer(key)?;
         u64::try_from(mib).ok().filter(|&mib| mib > 0).map(Bytes::from_mib)
@@ -228,6 +241,7 @@ impl Conf {
     /// A setting in bytes, with Hadoop's binary suffixes `k m g t p e`
     /// (`StringUtils.TraditionalBinaryPrefix`).
     #[must_use]
+    #[doc(hidden)]
     pub fn bytes(&self, key: ConfKey) -> Option<Bytes> {
         parse_binary_prefix(&self.text(key)?)
     }
@@ -235,6 +249,7 @@ impl Conf {
     /// A size in Spark's syntax (`JavaUtils.byteStringAs`): binary suffixes, and `bare_unit` for a number
     /// without one. Zero is a valid value: an off-heap size of 0 means none.
     #[must_use]
+    #[doc(hidden)]
     pub fn spark_size(&self, key: ConfKey, bare_unit: Bytes) -> Option<Bytes> {
         let text = self.text(key)?;
         match text.parse::<u64>() {
@@ -247,6 +262,7 @@ impl Conf {
     /// size decides, because a value is plausible in only one of them: no one requests a million MiB (a TiB),
     /// nor less than a MiB.
     #[must_use]
+    #[doc(hidden)]
     pub fn spark_memory(&self, key: ConfKey) -> Option<Bytes> {
         let number = self.text(key).and_then(|text| text.parse::<u64>().ok());
         let in_bytes = number.is_some_and(|number| number >= Bytes::PER_MIB);
@@ -255,12 +271,14 @@ impl Conf {
 
     /// A time span in Spark's syntax (`JavaUtils.timeStringAs`); a number without a unit is in seconds.
     #[must_use]
+    #[doc(hidden)]
     pub fn spark_duration(&self, key: ConfKey) -> Option<Millis> {
         parse_spark_duration(&self.text(key)?)
     }
 
     /// The heap limit in JVM options (`-Xmx`); the last one counts, as for the JVM.
     #[must_use]
+    #[doc(hidden)]
     pub fn heap_limit(&self, key: ConfKey) -> Option<Bytes> {
         let options = self.text(key)?;
         let limit = options.split_whitespace().rev().find_map(|option| option.strip_prefix("-Xmx"))?;

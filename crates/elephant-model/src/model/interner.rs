@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(u32);
 
+#[doc(hidden)]
 impl Symbol {
     /// The symbol's index in its interner, in order of first appearance.
     #[must_use]
@@ -36,6 +37,7 @@ impl Interner {
     pub const PER_STRING: usize = 80;
 
     /// The symbol of `text`, added if new. `None` only if there are 2³² different strings.
+    #[doc(hidden)]
     pub fn intern(&mut self, text: &str) -> Option<Symbol> {
         if let Some(&symbol) = self.symbols.get(text) {
             return Some(symbol);
@@ -50,18 +52,21 @@ impl Interner {
 
     /// Bytes that the strings take.
     #[must_use]
+    #[doc(hidden)]
     pub fn held(&self) -> usize {
         self.text + self.strings.len() * Self::PER_STRING
     }
 
     /// Number of strings.
     #[must_use]
+    #[doc(hidden)]
     pub fn len(&self) -> usize {
         self.strings.len()
     }
 
     /// Whether there are no strings.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.strings.is_empty()
     }
@@ -74,6 +79,7 @@ impl Interner {
 
     /// The symbol of `text`, if it is known.
     #[must_use]
+    #[doc(hidden)]
     pub fn find(&self, text: &str) -> Option<Symbol> {
         self.symbols.get(text).copied()
     }

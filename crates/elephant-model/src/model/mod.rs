@@ -166,6 +166,7 @@ impl Application {
     /// Whether a job tracker (Hadoop 0.20 and 1) ran the job. Its ids have the time of its start to the minute, such as
     /// `job_201311192236_0042`; those of YARN have milliseconds.
     #[must_use]
+    #[doc(hidden)]
     pub fn ran_on_job_tracker(&self) -> bool {
         let mut parts = self.id.split('_');
         let (prefix, started) = (parts.next(), parts.next());
@@ -178,6 +179,7 @@ impl Application {
 
     /// An application with an engine and nothing else.
     #[must_use]
+    #[doc(hidden)]
     pub fn new(engine: Engine) -> Self {
         Self {
             id: String::new(),
@@ -209,6 +211,7 @@ impl Application {
     /// Why a result that depends on `facets` and reads these counters of each task kind is partial, in words
     /// to follow "because"; `None` if nothing of it is missing.
     #[must_use]
+    #[doc(hidden)]
     pub fn partial(&self, facets: &[Facet], reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
         let missing = self.missing(facets);
         if self.limit.is_some() && missing.is_some() {
@@ -237,12 +240,14 @@ impl Application {
     /// Why so much of a Spark application is missing that the whole could show the opposite of what the log
     /// shows.
     #[must_use]
+    #[doc(hidden)]
     pub fn lacks_much(&self) -> Option<String> {
         self.spark.as_ref()?.gaps.much(self.task_count())
     }
 
     /// Adds the limit, if one was reached, to the reason why something is unknown.
     #[must_use]
+    #[doc(hidden)]
     pub fn behind_limit(&self, reason: String) -> String {
         match self.limit.map(|limit| limit.to_string()) {
             Some(limit) if !reason.starts_with(&limit) => format!("{limit}; {reason}"),
@@ -253,6 +258,7 @@ impl Application {
     /// Which of the counters that `reads` names for each task kind cannot be read for some attempt, in words
     /// to follow "because".
     #[must_use]
+    #[doc(hidden)]
     pub fn unreadable_counters(&self, reads: impl Fn(TaskKind) -> CounterMask) -> Option<String> {
         // There may be a million stages, so skip the search if no counter is unreadable.
         if self.spark.as_ref().is_some_and(|spark| spark.gaps.counters == 0) {
@@ -290,6 +296,7 @@ impl Application {
 
     /// The latest time in the log, if it is known: its end, or the last event or attempt before that.
     #[must_use]
+    #[doc(hidden)]
     pub fn last_time(&self) -> Option<Timestamp> {
         let of_log = self.spark.as_ref().and_then(|spark| spark.log.last_event);
         let of_attempts = self.groups.iter().flat_map(|group| {

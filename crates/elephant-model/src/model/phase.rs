@@ -53,6 +53,7 @@ impl Phase {
 
     /// The subject of findings about tasks of this kind.
     #[must_use]
+    #[doc(hidden)]
     pub const fn subject(kind: TaskKind) -> Subject {
         match kind {
             TaskKind::Stage(id) => Subject::Stage(id),

@@ -17,6 +17,7 @@ pub struct ProgressSplits {
     pub physical_kib: Vec<i32>,
 }
 
+#[doc(hidden)]
 impl ProgressSplits {
     /// Whether all arrays are empty.
     #[must_use]

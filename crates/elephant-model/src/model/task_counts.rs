@@ -22,6 +22,7 @@ pub struct TaskCounts {
     pub speculative_attempts: u64,
 }
 
+#[doc(hidden)]
 impl TaskCounts {
     /// The counts of one group.
     #[must_use]

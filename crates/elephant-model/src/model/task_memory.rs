@@ -11,6 +11,7 @@ const USUAL_RATIO: f64 = 0.8;
 /// The container if neither it nor a heap is set.
 const USUAL_CONTAINER: Bytes = Bytes::from_mib(1024);
 
+#[doc(hidden)]
 impl Application {
     /// The container of tasks of this kind, as the job sets it, or as Hadoop 3 derives it: `JobConf.getMemoryRequired`
     /// makes it large enough for `-Xmx`.

@@ -207,7 +207,7 @@ fn ended(end: &TaskEnd, strings: &Strings, hosts: &mut Hosts) -> Option<LiveEven
     Some(LiveEvent::End { task, at, outcome: outcome(end), records: records(&end.metrics) })
 }
 
-/// The records that a task read, as in [`Timeline`](elephant_analysis::stragglers::replay::Timeline).
+/// The records that a task read, as in `Timeline` of the crate `elephant-analysis`.
 fn records(metrics: &TaskMetrics) -> Option<f64> {
     let read = [Counter::InputRecords, Counter::ShuffleRecordsRead];
     if metrics.unreadable().any(|counter| read.contains(&counter)) {

@@ -131,7 +131,10 @@ impl<'a> Page<'a> {
 
     /// Money that a change saved; negative if it cost more.
     fn signed_money(&self, value: Option<f64>) -> String {
-        words::signed_money(value, self.currency())
+        match value {
+            Some(value) if value < 0.0 => format!("−{}", words::money(Some(-value), self.currency())),
+            value => words::money(value, self.currency()),
+        }
     }
 
     fn currency(&self) -> Option<&'a str> {
@@ -167,6 +170,18 @@ impl<'a> GroupTable<'a> {
 /// GB·h, or nothing if unknown.
 fn hours(value: Option<f64>) -> String {
     value.map_or_else(String::new, amount)
+}
+
+/// An amount that may be negative.
+fn signed(value: f64) -> String {
+    if value < 0.0 { format!("−{}", amount(-value)) } else { amount(value) }
+}
+
+/// The first and the last day of all periods.
+fn ends(periods: &Periods) -> Vec<String> {
+    let last = periods.names.last();
+    let last = last.map(|name| periods.last_day(name).unwrap_or_else(|| name.clone()));
+    [periods.names.first().cloned(), last].into_iter().flatten().collect()
 }
 
 /// A sort key, empty if unknown.

@@ -166,26 +166,6 @@ pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
     }
 }
 
-/// An amount of money that may be negative, or nothing if unknown.
-pub(super) fn signed_money(value: Option<f64>, currency: Option<&str>) -> String {
-    match value {
-        Some(value) if value < 0.0 => format!("−{}", money(Some(-value), currency)),
-        value => money(value, currency),
-    }
-}
-
-/// An amount that may be negative.
-pub(super) fn signed(value: f64) -> String {
-    if value < 0.0 { format!("−{}", amount(-value)) } else { amount(value) }
-}
-
-/// The first and the last day of all periods.
-pub(super) fn ends(periods: &Periods) -> Vec<String> {
-    let last = periods.names.last();
-    let last = last.map(|name| periods.last_day(name).unwrap_or_else(|| name.clone()));
-    [periods.names.first().cloned(), last].into_iter().flatten().collect()
-}
-
 /// "4g → 2g in 12 applications".
 pub(super) fn remedy(remedy: &Remedy) -> String {
     let from = remedy.from.as_deref().unwrap_or("not set");

@@ -120,7 +120,7 @@ fn headline(trouble: &Trouble) -> String {
 fn telling_note(trouble: &Trouble, telling: &Telling) -> Option<String> {
     let is_repeated = trouble.findings.iter().filter(|other| other.rule == telling.rule).count() > 1;
     let subject = is_repeated.then(|| telling.subject.name().into_owned());
-    let echo = telling.is_echo.then(|| "consequence".to_owned());
+    let echo = telling.is_consequence.then(|| "consequence".to_owned());
     let note: Vec<String> = subject.into_iter().chain(echo).collect();
     (!note.is_empty()).then(|| note.join(", "))
 }

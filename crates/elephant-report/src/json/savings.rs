@@ -41,11 +41,11 @@ pub(crate) fn amounts(amounts: &Amounts, cost: Option<Range>) -> AmountsView {
 
 /// The savings of one trouble.
 #[derive(Serialize)]
-pub(super) struct SavingsView<'a> {
+pub(super) struct SavingsView {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    method: &'a str,
+    reason: Option<String>,
+    method: String,
     alone: Option<AmountsView>,
     /// The memory that the remedy takes in addition to the recorded memory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,15 +53,15 @@ pub(super) struct SavingsView<'a> {
     share: Option<AmountsView>,
 }
 
-pub(super) fn savings(savings: &TroubleSavings) -> SavingsView<'_> {
+pub(super) fn savings(savings: &TroubleSavings) -> SavingsView {
     let TroubleSavings { status, method, alone, more_gb_hours, share, alone_cost, share_cost, .. } = savings;
     SavingsView {
         status: status.name(),
         reason: match status {
-            SavingStatus::Unknown(why) => Some(why),
+            SavingStatus::Unknown(why) => Some(why.to_string()),
             SavingStatus::Estimated | SavingStatus::WithinError => None,
         },
-        method,
+        method: method.to_string(),
         alone: alone.as_ref().map(|alone| amounts(alone, *alone_cost)),
         more_gb_hours: more_gb_hours.map(range),
         share: share.as_ref().map(|share| amounts(share, *share_cost)),

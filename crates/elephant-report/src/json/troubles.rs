@@ -1,5 +1,7 @@
 //! Troubles and the recommended configuration as JSON.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::Each;
@@ -8,7 +10,7 @@ use super::savings::{SavingsView, savings};
 use elephant_base::severity::Severity;
 use elephant_engine::results::ApplicationReport;
 use elephant_model::model::Subject;
-use elephant_rule::finding::{Advice, Failure, Finding, SettingChange};
+use elephant_rule::finding::{Advice, Cap, Failure, Finding, SettingChange};
 use elephant_verdict::troubles::{Recommended, Telling, Trouble};
 
 /// A finding with its trouble.
@@ -16,9 +18,24 @@ use elephant_verdict::troubles::{Recommended, Telling, Trouble};
 pub(super) struct ToldView<'a> {
     #[serde(flatten)]
     finding: FindingView<'a>,
+    /// What lowers its severity; only with details.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capped: Option<CapView<'a>>,
     trouble: Option<PartView<'a>>,
     /// Only the leading finding of a trouble has the savings, so that they are not repeated.
-    savings: Option<SavingsView<'a>>,
+    savings: Option<SavingsView>,
+}
+
+/// The cap that decides on the severity of a finding.
+#[derive(Serialize)]
+struct CapView<'a> {
+    at_most: Severity,
+    reason: &'static str,
+    because: Cow<'a, str>,
+}
+
+fn cap(cap: &Cap) -> CapView<'_> {
+    CapView { at_most: cap.at_most, reason: cap.why.name(), because: cap.why.words() }
 }
 
 /// The trouble of a finding.
@@ -32,6 +49,7 @@ pub(super) fn told<'a>(app: &'a ApplicationReport, found: &'a Finding) -> ToldVi
     let told = app.troubles.iter().find_map(|trouble| Some((trouble, trouble.tells(found)?)));
     ToldView {
         finding: finding(found),
+        capped: found.caps.deciding().filter(|_| app.phases.is_some()).map(cap),
         trouble: told.map(|(trouble, echo)| PartView { id: &trouble.id, echo }),
         savings: told.filter(|(_, echo)| !echo).map(|(trouble, _)| savings(&trouble.savings)),
     }
@@ -50,7 +68,7 @@ pub(super) struct TroubleView<'a> {
     findings: Each<'a, Telling, TellingView<'a>>,
     change: Each<'a, SettingChange, ChangeView<'a>>,
     advice: Vec<&'a str>,
-    savings: SavingsView<'a>,
+    savings: SavingsView,
 }
 
 pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
@@ -99,7 +117,7 @@ struct TellingView<'a> {
 }
 
 fn telling(telling: &Telling) -> TellingView<'_> {
-    TellingView { rule: &telling.rule, subject: name(&telling.subject), echo: telling.is_echo }
+    TellingView { rule: &telling.rule, subject: name(&telling.subject), echo: telling.is_consequence }
 }
 
 #[derive(Serialize)]

@@ -121,11 +121,11 @@ struct Properties<'a> {
 impl<'a> SarifResult<'a> {
     fn of(written: &Written<'a>, rules: &Rules<'_>) -> Self {
         let Written { app, finding, trouble, suppressed } = *written;
-        let is_echo = trouble.is_some_and(|(_, is_echo)| is_echo);
+        let is_consequence = trouble.is_some_and(|(_, is_consequence)| is_consequence);
         let (kind, level) = match finding.severity {
             Severity::None => ("pass", "none"),
             // Another result leads to the cause.
-            _ if is_echo => ("fail", "note"),
+            _ if is_consequence => ("fail", "note"),
             Severity::Low => ("fail", "note"),
             Severity::Moderate => ("fail", "warning"),
             Severity::Severe | Severity::Critical => ("fail", "error"),
@@ -158,7 +158,7 @@ impl<'a> SarifResult<'a> {
                 thresholds: thresholds(finding),
                 advice: advice(finding),
                 trouble: trouble.map(|(trouble, _)| trouble.id.as_str()),
-                echo: is_echo,
+                echo: is_consequence,
             },
         }
     }

@@ -24,6 +24,10 @@ use jobs::{JobView, Listed};
 
 /// Days that are listed.
 const MAX_DAYS: usize = 60;
+
+/// What the columns of days count.
+const DAYS: &str = "The causes next to the day are those of all stragglers. The columns of the DoS-index (time per input over that of the group) count tasks, including those with so little input that they took no longer than others. The last column has the causes of the stragglers with an index of 10 or more.";
+
 /// Servers that are named.
 const MAX_SERVERS: usize = 5;
 

@@ -312,9 +312,6 @@ pub(super) fn exact(span: Millis) -> String {
     }
 }
 
-/// What the columns of days count.
-pub(super) const DAYS: &str = "The causes next to the day are those of all stragglers. The columns of the DoS-index (time per input over that of the group) count tasks, including those with so little input that they took no longer than others. The last column has the causes of the stragglers with an index of 10 or more.";
-
 /// "garbage collection 3 (2 measured, 1 weak), unexplained 1".
 pub(super) fn causes(counts: &CauseCounts) -> String {
     let words = |(count, _): (CauseCount, f64)| {

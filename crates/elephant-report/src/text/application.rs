@@ -11,7 +11,7 @@ use crate::words::{
 use crate::wrap::{clean, lines, width};
 use elephant_base::units::{show_gb_hours, three_digits};
 use elephant_engine::results::ApplicationReport;
-use elephant_rule::finding::{Finding, Suppressed};
+use elephant_rule::finding::{Cap, Finding, Suppressed};
 use elephant_verdict::savings::SavingStatus;
 
 /// Columns of a rule's name; longer names push the message to the next line.
@@ -103,6 +103,12 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
         let first = message.next().unwrap_or_default();
         writeln!(out, "    {style}{severity:<8}{style:#}  {rule:<RULE_WIDTH$} {first}")?;
         message.try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))?;
+    }
+    if let Some(Cap { at_most, why }) = finding.caps.deciding() {
+        let indent = options.text_column();
+        let text = clean(&format!("at most {at_most}, because {}", why.words()));
+        let mut lines = lines(&text, columns.saturating_sub(indent)).into_iter();
+        lines.try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))?;
     }
     finding.advice.iter().try_for_each(|advice| advice_lines(&advice.text, options, out))
 }

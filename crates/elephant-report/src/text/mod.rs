@@ -44,6 +44,7 @@ impl Default for TextOptions {
     }
 }
 
+#[doc(hidden)]
 impl TextOptions {
     /// These options with enough columns to break lines between words.
     #[must_use]

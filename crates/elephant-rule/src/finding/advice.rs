@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use super::{Name, When};
 use elephant_base::state::State;
 use elephant_model::model::spark::StageAttempt;
 
@@ -35,6 +36,10 @@ pub struct Advice {
     pub kept_because: Option<String>,
     /// The stage that gets more tasks, and their number, if only the text names it, because no setting decides.
     pub more_tasks: Option<(StageAttempt, u64)>,
+    /// When it holds, as far as the text does not say so yet; the last one is said first.
+    pub when: Vec<When>,
+    /// The rule whose page it points to.
+    pub see_rule: Option<Name>,
 }
 
 /// A setting that is changed only because another setting of the same advice is.
@@ -82,6 +87,7 @@ impl fmt::Display for SettingChange {
     }
 }
 
+#[doc(hidden)]
 impl SettingChange {
     /// Whether it reads as an option, `--conf …`, which is apart from the text before it.
     fn is_option(&self) -> bool {
@@ -124,6 +130,7 @@ fn quoted(text: &str) -> String {
     if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
+#[doc(hidden)]
 impl Advice {
     /// To keep something as it is.
     #[must_use]
@@ -223,6 +230,39 @@ impl Advice {
         self
     }
 
+    /// Makes it hold only under a condition.
+    pub fn only(&mut self, when: When) {
+        self.when.push(when);
+        self.conditional = true;
+    }
+
+    /// Writes the conditions before the text.
+    pub fn word_conditions(&mut self) {
+        for when in self.when.drain(..) {
+            self.text.insert_str(0, when.words());
+        }
+    }
+
+    /// Says that it points to the page of a rule.
+    #[must_use]
+    pub fn see_rule(self, rule: &'static str) -> Self {
+        Self { see_rule: Some(rule.into()), ..self }
+    }
+
+    /// Whether it asks for the same as other advice: the same changes, as certainly. Two lines without a setting are
+    /// the same if they give a stage the same number of tasks, or are one instruction.
+    #[must_use]
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        let is_same_instruction = || match (self.more_tasks, other.more_tasks) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.text == other.text,
+        };
+        self.settings == other.settings
+            && self.conditional == other.conditional
+            && self.when == other.when
+            && (!self.settings.is_empty() || is_same_instruction())
+    }
+
     /// Names the number of tasks in the text that a stage gets.
     #[must_use]
     pub fn for_tasks(self, stage: StageAttempt, tasks: u64) -> Self {
@@ -290,6 +330,30 @@ mod tests {
         assert_eq!(several.text, "try: a.b 1 → 2, a.c → 3");
         let more = several.set([change("spark.d", None, "4")]).set([change("spark.e", None, "5")]);
         assert_eq!(more.text, "try: a.b 1 → 2, a.c → 3, --conf spark.d=4 --conf spark.e=5");
+    }
+
+    #[test]
+    fn the_last_condition_is_said_first_and_once() {
+        let mut advice = Advice::new("use fewer executors");
+        advice.only(When::MemoryMatters);
+        advice.only(When::RunSucceeds);
+        advice.word_conditions();
+        advice.word_conditions();
+        let text = "once it succeeds, if memory matters more than run time, instead use fewer executors";
+        assert_eq!((advice.text.as_str(), advice.conditional), (text, true));
+    }
+
+    #[test]
+    fn the_same_changes_are_the_same_advice_whatever_the_words() {
+        let set = |words: &str, to: &str| Advice::new(words).set([change("spark.a", Some("1"), to)]);
+        assert!(set("raise it", "2").asks_the_same(&set("give tasks more", "2")));
+        assert!(!set("raise it", "2").asks_the_same(&set("raise it", "3")));
+        assert!(!set("raise it", "2").asks_the_same(&set("raise it", "2").conditional()));
+        let stage = StageAttempt { stage: 1, attempt: 0 };
+        let more = |words: &str, tasks| Advice::new(words).for_tasks(stage, tasks);
+        assert!(more("more", 9).asks_the_same(&more("pass 9", 9)));
+        assert!(!more("more", 9).asks_the_same(&more("more", 8)));
+        assert!(!Advice::new("repair it").asks_the_same(&Advice::new("replace it")));
     }
 
     #[test]

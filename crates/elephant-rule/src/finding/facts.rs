@@ -24,6 +24,7 @@ impl Provenance {
 
     /// The origin as rule files spell it; `None` for a user's rule.
     #[must_use]
+    #[doc(hidden)]
     pub const fn word(self) -> Option<&'static str> {
         let [dr_elephant, own] = Self::WORDS;
         match self {
@@ -44,6 +45,7 @@ pub enum Worse {
     Lower,
 }
 
+#[doc(hidden)]
 impl Worse {
     /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
     /// `floor`.
@@ -79,6 +81,7 @@ pub struct KeyMeasure {
     pub worse: Worse,
 }
 
+#[doc(hidden)]
 impl KeyMeasure {
     /// The largest difference that does not count, in the unit of the measure.
     #[must_use]
@@ -145,10 +148,10 @@ pub struct RuleFacts {
 }
 
 impl RuleFacts {
-    /// The facts of a rule, with its provenance and nothing else.
+    /// The facts of a rule of this provenance that tells this kind of trouble, and nothing else.
     #[must_use]
-    pub const fn of(provenance: Provenance) -> Self {
-        let tells = TroubleKind::Other;
+    #[doc(hidden)]
+    pub const fn of(provenance: Provenance, tells: TroubleKind) -> Self {
         Self { provenance, key_measure: None, chart_limits: &[], sizes: None, tells, also_tells: &[] }
     }
 
@@ -160,7 +163,7 @@ impl RuleFacts {
             ChartLimit { key: "deviation_ratio", compared_with: ComparedWith::GroupDeviation },
             ChartLimit { key: "deviation", compared_with: ComparedWith::GroupDeviation },
         ],
-        ..Self::of(Provenance::User)
+        ..Self::of(Provenance::User, TroubleKind::Other)
     };
 }
 

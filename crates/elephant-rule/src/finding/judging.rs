@@ -66,24 +66,28 @@ impl Judgement {
 
     /// Names other numbers of tasks that would remove the trouble.
     #[must_use]
+    #[doc(hidden)]
     pub fn repartition(self, repartition: Repartition) -> Self {
         Self { repartition: Some(repartition), ..self }
     }
 
     /// Says that the judgement is also about parts without one of their own.
     #[must_use]
+    #[doc(hidden)]
     pub fn of_more_parts(self, of_more_parts: bool) -> Self {
         Self { of_more_parts, ..self }
     }
 
     /// Names other parts that the trouble shows in, or comes from.
     #[must_use]
+    #[doc(hidden)]
     pub fn also_about(self, parts: Vec<Subject>) -> Self {
         Self { also_about: parts, ..self }
     }
 
     /// Adds the conditions that must hold in addition to the limits that charts draw.
     #[must_use]
+    #[doc(hidden)]
     pub fn conditions(self, conditions: Vec<Condition>) -> Self {
         Self { conditions: Some(conditions.into()), ..self }
     }
@@ -96,6 +100,7 @@ impl Judgement {
 
     /// Sets the root cause of a failure, and adds it to the evidence.
     #[must_use]
+    #[doc(hidden)]
     pub fn failed_by(mut self, failure: Option<Failure>) -> Self {
         self.evidence.extend(failure.iter().flat_map(Failure::evidence));
         Self { failure, ..self }

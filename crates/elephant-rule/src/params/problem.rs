@@ -36,6 +36,7 @@ pub struct RuleProblem {
     place: (usize, usize),
 }
 
+#[doc(hidden)]
 impl RuleProblem {
     /// Line and column, counted from 1; columns count characters.
     #[must_use]

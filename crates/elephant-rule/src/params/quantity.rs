@@ -180,6 +180,7 @@ pub struct Quantity<U> {
     unit: PhantomData<U>,
 }
 
+#[doc(hidden)]
 impl<U: Unit> Quantity<U> {
     /// The stored number.
     #[must_use]

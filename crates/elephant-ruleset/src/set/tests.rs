@@ -4,7 +4,7 @@ use super::*;
 use crate::assemble::built_in_rule;
 use crate::{PRESETS, Target};
 use elephant_catalogue::Rule;
-use elephant_rule::finding::{Provenance, RuleFacts};
+use elephant_rule::finding::{Provenance, RuleFacts, TroubleKind};
 use elephant_rule::params::layers::Origin;
 use elephant_rule::params::work::steps_of;
 
@@ -44,7 +44,7 @@ fn own_rules_are_off_under_presets_of_dr_elephant() {
 /// A copy of a rule under another id, with its built-in document.
 fn made_up(provenance: Provenance) -> (&'static Rule, Vec<Document>) {
     let model = elephant_heuristics::BUILT_IN.rules().next().unwrap();
-    let rule = Rule { id: "made-up", facts: RuleFacts::of(provenance), ..*model };
+    let rule = Rule { id: "made-up", facts: RuleFacts::of(provenance, TroubleKind::Other), ..*model };
     let text = model.defaults.replace(model.id, rule.id);
     let mut documents = documents_of(RuleFile { name: "built-in made-up".to_owned(), text });
     for document in &mut documents {

@@ -62,6 +62,7 @@ impl<T> Rows<T> {
     }
 }
 
+#[doc(hidden)]
 impl Charts {
     /// The charts of `app`. `findings` are all its findings of any severity; `rules` define how its memory
     /// is measured.

@@ -30,6 +30,7 @@ pub struct NodeAttempts {
     pub mean_run_time: Option<Millis>,
 }
 
+#[doc(hidden)]
 impl NodeAttempts {
     /// All attempts on the node.
     #[must_use]

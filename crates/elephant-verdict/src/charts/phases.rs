@@ -70,6 +70,7 @@ pub struct Durations {
     pub longest: Millis,
 }
 
+#[doc(hidden)]
 impl Phases {
     pub(super) fn of(app: &Application, findings: &[Finding], timeline: Option<&Timeline>) -> Self {
         let worst = worst(findings);

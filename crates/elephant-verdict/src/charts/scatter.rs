@@ -60,6 +60,7 @@ pub struct Axis {
     pub edges: Vec<u64>,
 }
 
+#[doc(hidden)]
 impl Axis {
     /// An axis for these values; `None` if there are none, or if all are zero.
     fn of(quantity: Quantity, mut values: Vec<u64>) -> Option<Self> {

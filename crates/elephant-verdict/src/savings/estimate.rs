@@ -83,6 +83,7 @@ pub struct Amounts {
     pub gb_hours: Option<Range>,
 }
 
+#[doc(hidden)]
 impl Amounts {
     /// The amounts times `factor`, which must not be negative.
     #[must_use]

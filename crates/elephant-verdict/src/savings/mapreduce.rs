@@ -10,7 +10,7 @@ use elephant_model::model::{Application, Status};
 
 /// The most that a setting saves.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gain {
+pub(crate) struct ChangeEffect {
     /// Run time; negative if the job takes longer.
     pub(crate) wall_ms: f64,
     /// The error of that time.
@@ -82,13 +82,13 @@ impl MapReduceReplays {
 
     /// The most that a setting saves; `None` if nothing can be predicted. If the history does not show how long
     /// starting a task takes, the usual time is taken as the most.
-    pub(crate) fn gain(&self, setting: Cause) -> Option<Gain> {
+    pub(crate) fn effect_of(&self, setting: Cause) -> Option<ChangeEffect> {
         self.baseline.trusted(self.status).ok()?;
         let at_most = at_bound_of_job(setting, Bound::Most)?;
         let change = self.plan.without(&[at_most]).ok()?;
         let replayed = self.plan.replay(&change);
         let wall = replayed.wall.to_millis().as_f64();
-        Some(Gain {
+        Some(ChangeEffect {
             wall_ms: self.baseline.replayed.as_f64() - wall,
             error_ms: error_of(&self.baseline, wall, 1.0),
             start_ups_ms: self.plan.start_ups_saved(&change, self.base.task_time - replayed.task_time),

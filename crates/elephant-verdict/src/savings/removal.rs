@@ -1,8 +1,8 @@
 //! What would remove a trouble, as far as savings are computed from it.
 
-use std::borrow::Cow;
-
+use super::method::Source;
 use super::spark::Resources;
+use super::why_unknown::WhyUnknown;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Subject;
 
@@ -50,23 +50,20 @@ pub enum Cause {
 
 impl Cause {
     /// How the saving is computed.
-    pub(super) const fn method(self) -> &'static str {
+    pub(super) const fn source(self) -> Source {
         match self {
             Self::Failures
             | Self::Stragglers
             | Self::Skew
             | Self::Tasks { .. }
             | Self::Splits { .. }
-            | Self::SlowStart { .. } => "replay",
-            Self::Uneven => WITHOUT_STRAGGLERS,
-            Self::Collections { .. } | Self::Spill | Self::FetchWait => "replay, unvalidated",
-            Self::Copies { .. } => "measured time of losing copies; run time by replay",
+            | Self::SlowStart { .. } => Source::Replay,
+            Self::Uneven => Source::ReplayWithoutStragglers,
+            Self::Collections { .. } | Self::Spill | Self::FetchWait => Source::UnvalidatedReplay,
+            Self::Copies { .. } => Source::LosingCopies,
         }
     }
 }
-
-/// The method of a saving that also needs the removal of stragglers.
-pub(super) const WITHOUT_STRAGGLERS: &str = "replay without skew and without stragglers";
 
 /// By how much the memory held changes. Troubles that change the same containers propose the same size, which counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -126,9 +123,9 @@ pub enum Removal {
         time: Millis,
     },
     /// Executors of another number or size: the memory that they take is known, but not what they save.
-    Costs(Resources, Cow<'static, str>),
+    Costs(Resources, WhyUnknown),
     /// What would remove it, or what that would save, is unknown.
-    Unknown(Cow<'static, str>),
+    Unknown(WhyUnknown),
 }
 
 impl Removal {
@@ -143,16 +140,16 @@ impl Removal {
     }
 
     /// How the saving is computed.
-    pub(super) const fn method(&self) -> &'static str {
+    pub(super) const fn source(&self) -> Source {
         match self {
             Self::Replay(cause, _) | Self::Resized(_, Some((cause, _))) | Self::Containers { cause, .. } => {
-                cause.method()
+                cause.source()
             }
-            Self::Resized(_, None) => "replay",
-            Self::Memory(_) => "measured memory",
-            Self::Idle { .. } => "measured idle time",
-            Self::Waiting { .. } => "measured waiting time, at most",
-            Self::Costs(..) | Self::Unknown(_) => "none",
+            Self::Resized(_, None) => Source::Replay,
+            Self::Memory(_) => Source::Memory,
+            Self::Idle { .. } => Source::IdleTime,
+            Self::Waiting { .. } => Source::WaitingTime,
+            Self::Costs(..) | Self::Unknown(_) => Source::Nothing,
         }
     }
 }

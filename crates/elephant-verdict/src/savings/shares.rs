@@ -5,13 +5,15 @@ use std::borrow::Cow;
 use super::bounds::Bound;
 use super::causes::EngineCauses;
 use super::estimate::{Amounts, Range};
+use super::method::Method;
 use super::players::{Effect, Players};
 use super::predict::{Cost, Unknown, error_of};
 use super::removal::{Cause, MemoryChange, Removal};
 use super::replays::{Replays, ReplaysOnce};
 use super::sharing::{Part, allowed, share};
 use super::spark::Resources;
-use super::troubles::{ApplicationSavings, ONLY_TOGETHER, Savings, TroubleSavings};
+use super::troubles::{ApplicationSavings, Savings, TroubleSavings};
+use super::why_unknown::WhyUnknown;
 use elephant_analysis::metrics::Metrics;
 use elephant_analysis::replay::{mapreduce, spark};
 use elephant_base::units::Millis;
@@ -19,8 +21,6 @@ use elephant_model::model::{Application, Engine, Status, Subject};
 
 /// The maximum number of troubles with computed savings: sets of troubles are bit masks of 64 bits.
 const MOST: usize = 60;
-
-const MANY: &str = "the application has too many troubles";
 
 /// The savings of an application's troubles. It is replayed only if one of them needs that, or if the `baseline` is wanted.
 #[must_use]
@@ -30,11 +30,11 @@ pub fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: bool) -
     let replays = needed.then(|| replays.get());
     let removals = without_stragglers(replays, removals);
     let mut effects = Vec::new();
-    let mut places: Vec<Result<usize, Cow<'static, str>>> = Vec::new();
+    let mut places: Vec<Result<usize, WhyUnknown>> = Vec::new();
     for removal in &removals {
         let effect = effect(app, replays, removal);
-        let effect =
-            effect.and_then(|effect| if effects.len() < MOST { Ok(effect) } else { Err(MANY.into()) });
+        let effect = effect
+            .and_then(|effect| if effects.len() < MOST { Ok(effect) } else { Err(WhyUnknown::TooMany) });
         places.push(effect.map(|effect| {
             effects.push(effect);
             effects.len() - 1
@@ -46,7 +46,7 @@ pub fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: bool) -
     let recorded = metrics.run_time.map_or(f64::INFINITY, Millis::as_f64);
     let allowed = allowed(replays.map_or(0, Replays::attempts));
     let parts = share(&mut Players::new(replays, effects, (recorded, busy(metrics))), allowed, cost);
-    let part = |place: usize| parts.get(place).ok_or(MANY)?.clone();
+    let part = |place: usize| parts.get(place).ok_or(WhyUnknown::TooMany)?.clone();
     let troubles: Vec<TroubleSavings> = removals
         .iter()
         .zip(places)
@@ -145,15 +145,9 @@ fn more_memory(replays: Option<&Replays<'_>>, removal: &Removal, cost: Cost) -> 
 
 fn named(part: Part, removal: &Removal) -> TroubleSavings {
     let Part { status, in_order, only_together, alone, more_gb_hours, share } = part;
-    let mut method = Cow::from(removal.method());
-    for (applies, words) in [(in_order, ", shared in order"), (only_together, ONLY_TOGETHER)] {
-        if applies {
-            method.to_mut().push_str(words);
-        }
-    }
     TroubleSavings {
         status,
-        method,
+        method: Method { source: removal.source(), in_order, only_together },
         by_size: matches!(removal, Removal::Memory(_)),
         alone: Some(alone),
         more_gb_hours,
@@ -169,23 +163,23 @@ fn effect(
     app: &Application,
     replays: Option<Result<&Replays<'_>, &Unknown>>,
     removal: &Removal,
-) -> Result<Effect, Cow<'static, str>> {
-    let known = || known(app).map_err(|why| Cow::from(why.to_string()));
+) -> Result<Effect, WhyUnknown> {
+    let known = || known(app).map_err(|why| WhyUnknown::from(why.to_string()));
     match removal {
         Removal::Replay(cause, subjects) => {
-            let text = |why: &Unknown| Cow::from(why.to_string());
+            let text = |why: &Unknown| WhyUnknown::from(why.to_string());
             known()?;
-            let replayed = replays.ok_or(MANY)?.map_err(text).and_then(|replays| {
+            let replayed = replays.ok_or(WhyUnknown::TooMany)?.map_err(text).and_then(|replays| {
                 replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
                 replays.causes(*cause, subjects).map_err(|why| text(&why))
             });
             effect_of_cause(app, *cause, replayed)
         }
         Removal::Resized(resources, cause) => {
-            let text = |why: Unknown| Cow::from(why.to_string());
+            let text = |why: Unknown| WhyUnknown::from(why.to_string());
             known()?;
             let all = replays;
-            let replays = replays.ok_or(MANY)?.map_err(|why| text(*why))?;
+            let replays = replays.ok_or(WhyUnknown::TooMany)?.map_err(|why| text(*why))?;
             replays.baseline().trusted(app.status).map_err(text)?;
             if let (Some((Cause::Failures, parts)), Err(_)) = (cause, replays.factors(*resources)) {
                 // Even if the resized executors cannot be replayed, the time of failed attempts is known.
@@ -222,8 +216,8 @@ fn effect(
 fn effect_of_cause(
     app: &Application,
     cause: Cause,
-    replayed: Result<EngineCauses, Cow<'static, str>>,
-) -> Result<Effect, Cow<'static, str>> {
+    replayed: Result<EngineCauses, WhyUnknown>,
+) -> Result<Effect, WhyUnknown> {
     let lost = match cause {
         Cause::Copies { lost } => lost.clamp(0.0, 1.0),
         _ => 0.0,

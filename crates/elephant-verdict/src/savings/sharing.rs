@@ -1,12 +1,11 @@
 //! Shares of a joint saving, with their ranges, for a bounded number of replays.
 
-use std::borrow::Cow;
-
 use super::estimate::{Amounts, Range};
 use super::game::{levelled, shapley};
 use super::players::{Effect, Measure, Players, Saved};
 use super::predict::Cost;
 use super::troubles::SavingStatus;
+use super::why_unknown::WhyUnknown;
 
 /// The maximum number of replayed troubles whose shares are computed over all orders; further ones come one after the
 /// other.
@@ -17,8 +16,6 @@ const MEASURED: usize = 7;
 const ATTEMPTS: usize = 400_000;
 /// This many replays are always allowed.
 const REPLAYS: usize = 8;
-
-const TOO_MANY: &str = "the application has too many tasks to replay this trouble, too";
 
 /// How many replays an application with this many attempts gets.
 pub(super) fn allowed(attempts: usize) -> usize {
@@ -111,17 +108,13 @@ const NOTHING: f64 = 1e-9;
 const SAME_TIME: f64 = 1.0;
 
 /// What each trouble saves, or why that is unknown.
-pub(super) fn share(
-    players: &mut Players<'_>,
-    replays: usize,
-    cost: Cost,
-) -> Vec<Result<Part, Cow<'static, str>>> {
+pub(super) fn share(players: &mut Players<'_>, replays: usize, cost: Cost) -> Vec<Result<Part, WhyUnknown>> {
     let mut unknown = Vec::new();
     let mut singles = Vec::new();
     for place in 0..players.effects().len() {
         let is_replay = players.effects().get(place).is_some_and(Effect::is_replay);
         if is_replay && players.count() >= replays {
-            unknown.push(Some(Cow::Borrowed(TOO_MANY)));
+            unknown.push(Some(WhyUnknown::TooManyTasks));
             continue;
         }
         let saved = players.saved(1 << place).and_then(|saved| Ok((saved, players.error(1 << place)?)));
@@ -141,9 +134,9 @@ pub(super) fn share(
     parts.extend(doubtful.iter().map(|single| (single.place, single.part(players, cost))));
     parts.sort_by_key(|(place, _)| *place);
     let mut parts = parts.into_iter().map(|(_, part)| part);
-    let part = |why: Option<Cow<'static, str>>| match why {
+    let part = |why: Option<WhyUnknown>| match why {
         Some(why) => Err(why),
-        None => parts.next().ok_or(Cow::Borrowed(TOO_MANY)),
+        None => parts.next().ok_or(WhyUnknown::TooManyTasks),
     };
     unknown.into_iter().map(part).collect()
 }

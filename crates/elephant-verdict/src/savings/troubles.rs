@@ -1,12 +1,11 @@
 //! What is saved by removing the troubles of an application, as data for reports.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::estimate::{Amounts, Range};
+use super::method::Method;
 use super::predict::Baseline;
-use super::removal::WITHOUT_STRAGGLERS;
-
+use super::why_unknown::WhyUnknown;
 use elephant_base::state::State;
 
 /// Whether a saving is known.
@@ -17,7 +16,7 @@ pub enum SavingStatus {
     /// It is not larger than the error of the model; perhaps nothing is saved.
     WithinError,
     /// It cannot be computed; says why.
-    Unknown(Cow<'static, str>),
+    Unknown(WhyUnknown),
 }
 
 impl SavingStatus {
@@ -38,7 +37,7 @@ pub struct TroubleSavings {
     /// Whether the saving is known.
     pub status: SavingStatus,
     /// How it was computed.
-    pub method: Cow<'static, str>,
+    pub method: Method,
     /// Whether it is saved by smaller memory, not by holding it for less time.
     pub by_size: bool,
     /// If only this trouble is removed; `None` if unknown.
@@ -55,17 +54,11 @@ pub struct TroubleSavings {
     pub share_cost: Option<Range>,
 }
 
-/// Ends the method of a saving that needs the removal of other troubles, too.
-pub(super) const ONLY_TOGETHER: &str = ", only together with other troubles";
-
 impl TroubleSavings {
     /// What else must be removed, in words that complete a sentence; `None` if nothing must.
     #[must_use]
-    pub fn besides(&self) -> Option<&'static str> {
-        if self.method.ends_with(ONLY_TOGETHER) {
-            return Some("but nothing without the other remedies");
-        }
-        self.method.starts_with(WITHOUT_STRAGGLERS).then_some("if its stragglers are removed, too")
+    pub const fn besides(&self) -> Option<&'static str> {
+        self.method.besides()
     }
 
     /// Its share of the time, if only an upper limit of it is known.
@@ -75,12 +68,11 @@ impl TroubleSavings {
     }
 
     /// One whose saving is unknown.
-    pub fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
+    pub fn unknown(why: impl Into<WhyUnknown>) -> Self {
         let status = SavingStatus::Unknown(why.into());
-        let method = "none".into();
         Self {
             status,
-            method,
+            method: Method::NONE,
             by_size: false,
             alone: None,
             more_gb_hours: None,
@@ -265,6 +257,7 @@ fn add(sum: &mut Option<Sum>, range: Option<Range>) {
     }
 }
 
+#[doc(hidden)]
 impl Amounts {
     /// Whether all amounts that are known are exactly zero: the replay is the recorded run.
     #[must_use]

@@ -11,7 +11,7 @@ use super::executors::LeftOut;
 use super::recommended::Recommended;
 use super::task_memory::{self, Needed};
 use super::value::{MEMORY, compare, is_less, larger_splits, magnitude, process_of, rises};
-use super::{Trouble, executors, inert};
+use super::{Trouble, executors, without_effect};
 use elephant_analysis::executors::{smallest_free_heap, stays_free};
 use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
@@ -20,7 +20,7 @@ use elephant_rule::finding::{SettingChange, TroubleKind};
 
 /// The result for the changes that the troubles of an application propose.
 #[derive(Debug, Default)]
-pub(super) struct Settled {
+pub(super) struct SettledValues {
     pub(super) recommended: Vec<Recommended>,
     /// Settings that stay as they are, with the reason.
     pub(super) kept: Vec<(String, String)>,
@@ -67,7 +67,7 @@ pub(super) fn settle(
     app: &Application,
     troubles: &mut [Trouble],
     harm: impl Fn(Judged<'_>) -> Option<String>,
-) -> Settled {
+) -> SettledValues {
     let left_out = LeftOut::of(app, troubles);
     let needed = Needed::of(app, troubles, &resolve(troubles, &left_out));
     let mut settled = of_proposals(app, troubles, (&left_out, &needed), &harm);
@@ -86,8 +86,8 @@ fn of_proposals(
     troubles: &[Trouble],
     (left_out, needed): (&LeftOut, &Needed),
     harm: impl Fn(Judged<'_>) -> Option<String>,
-) -> Settled {
-    let mut settled = Settled { recommended: resolve(troubles, left_out), ..Settled::default() };
+) -> SettledValues {
+    let mut settled = SettledValues { recommended: resolve(troubles, left_out), ..SettledValues::default() };
     settled.drop_contradictions(app, troubles, needed);
     let mut of_others = left_out.reasons(troubles);
     of_others.retain(|(setting, _)| settled.recommended.iter().all(|it| it.change.setting != *setting));
@@ -162,7 +162,7 @@ fn one_of(proposals: &[Proposal<'_>], troubles: &[Trouble]) -> Option<Recommende
 const PRESSING: [TroubleKind; 3] =
     [TroubleKind::GarbageCollection, TroubleKind::Spill, TroubleKind::LittleMemory];
 
-impl Settled {
+impl SettledValues {
     /// Prefers the reasons of the first pass, in which changes were judged together with the settings that only serve
     /// them.
     fn remember(&mut self, before: Self) {
@@ -288,7 +288,7 @@ impl Settled {
 
     /// Removes settings without effect, until all that are left have one.
     fn drop_inert(&mut self, app: &Application) {
-        self.drop_all(|change, all| inert::why(app, change, &[all]).map(str::to_owned));
+        self.drop_all(|change, all| without_effect::why(app, change, &[all]).map(str::to_owned));
     }
 
     /// Removes sizes of task containers and heaps that do not fit each other, until all that are left do.

@@ -177,6 +177,7 @@ fn short_of_heap(troubles: &[Trouble]) -> Option<Reason> {
     })
 }
 
+#[doc(hidden)]
 impl Trouble {
     /// Whether tasks failed because the heap was too small.
     #[must_use]

@@ -7,10 +7,8 @@ use super::Trouble;
 use elephant_base::severity::Severity;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::{Application, Status};
-use elephant_rule::finding::{Advice, Finding, TroubleKind as Kind};
+use elephant_rule::finding::{Advice, Cap, CapReason, Finding, TroubleKind as Kind, When};
 
-/// The beginning of advice that waits for a run that succeeds.
-const ONCE: &str = "once it succeeds, ";
 /// Advice instead of fewer tasks, after a failure for lack of memory.
 const KEEP_TASKS: &str = "keep the number of tasks: with more data each, they would need more memory";
 
@@ -53,25 +51,19 @@ pub(super) fn hold_back(app: &Application, troubles: &mut [Trouble], findings: &
     };
     for trouble in troubles.iter_mut().filter(|trouble| waits(trouble.kind)) {
         let is_measured = MEASURED.contains(&trouble.kind);
-        let most = if is_measured { Severity::Critical } else { Severity::Low };
         let hold = |advice: &mut Vec<Advice>| match trouble.kind {
             Kind::ManyTasks if lacks_room => *advice = vec![KEEP_TASKS.into()],
-            _ => advice.iter_mut().for_each(postpone),
+            _ => advice.iter_mut().for_each(|advice| advice.only(When::RunSucceeds)),
         };
         for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-            finding.severity = finding.severity.min(most);
-            finding.is_excused |= finding.raw_severity > most;
             hold(&mut finding.advice);
         }
         hold(&mut trouble.advice);
-        trouble.severity = trouble.severity.min(most);
+        if !is_measured {
+            trouble.cap(findings, &Cap { at_most: Severity::Low, why: CapReason::FailedRun });
+        }
         trouble.change.clear();
     }
-}
-
-fn postpone(advice: &mut Advice) {
-    advice.text.insert_str(0, ONCE);
-    advice.conditional = true;
 }
 
 #[cfg(test)]
@@ -101,7 +93,10 @@ mod tests {
     fn advice_on_idle_executors_waits_for_a_run_that_succeeds() {
         let (found, trouble) = held(Kind::IdleExecutors, FailureKind::HeapSpace, Status::Failed);
         assert!(trouble.change.is_empty() && trouble.advice[0].conditional);
-        assert_eq!(trouble.advice, ["once it succeeds, change: a → b"]);
+        assert_eq!(
+            (trouble.advice[0].text.as_str(), &*trouble.advice[0].when),
+            ("change: a → b", &[When::RunSucceeds][..])
+        );
         assert_eq!(found.advice, trouble.advice);
         assert_eq!((found.severity, trouble.severity), (Severity::Low, Severity::Low));
         let (found, trouble) = held(Kind::IdleExecutors, FailureKind::HeapSpace, Status::Succeeded);
@@ -120,6 +115,6 @@ mod tests {
     fn after_a_lack_of_memory_no_larger_splits_are_advised() {
         let advice = |failure| held(Kind::ManyTasks, failure, Status::Failed).1.advice;
         assert_eq!(advice(FailureKind::HeapSpace), [KEEP_TASKS]);
-        assert_eq!(advice(FailureKind::Permission), ["once it succeeds, change: a → b"]);
+        assert_eq!(advice(FailureKind::Permission)[0].when, [When::RunSucceeds]);
     }
 }

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Confidence, Telling, Trouble, Worth};
-use crate::savings::TroubleSavings;
+use crate::savings::{TroubleSavings, WhyUnknown};
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Subject;
-use elephant_rule::finding::{Advice, Failure, Finding, SettingChange, TroubleKind};
+use elephant_rule::finding::{Advice, Caps, Failure, Finding, Name, SettingChange, TroubleKind};
 
 /// How the findings of a kind are grouped into troubles.
 enum Extent {
@@ -162,6 +162,7 @@ impl Trouble {
             failure: failure_of(findings),
             confidence: Confidence::of(*kind),
             severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
+            caps: Caps::default(),
             score: findings.iter().map(|finding| finding.score).max().unwrap_or_default(),
             subjects: Vec::new(),
             findings: Vec::new(),
@@ -169,7 +170,7 @@ impl Trouble {
                 && findings.iter().any(|finding| finding.tells == TroubleKind::Stragglers),
             change: Vec::new(),
             advice: Vec::new(),
-            savings: TroubleSavings::unknown("it was not computed"),
+            savings: TroubleSavings::unknown(WhyUnknown::NotComputed),
             worth: Worth::default(),
         };
         for (place, finding) in findings.iter().enumerate() {
@@ -179,14 +180,18 @@ impl Trouble {
         trouble
     }
 
-    fn add(&mut self, finding: &Finding, is_echo: bool) {
-        self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
+    fn add(&mut self, finding: &Finding, is_consequence: bool) {
+        self.findings.push(Telling {
+            rule: finding.rule.clone(),
+            subject: finding.subject.clone(),
+            is_consequence,
+        });
         self.subjects.push(finding.subject.clone());
         self.subjects.extend(finding.also_about.iter().cloned());
         // The finding names one of several stages.
         let alike = finding.repartition.iter().flat_map(|repartition| &repartition.stages);
         self.subjects.extend(alike.map(|stage| Subject::Stage(*stage)));
-        if is_echo {
+        if is_consequence {
             self.add_other_remedies(&finding.advice);
         } else {
             self.advice.extend(finding.advice.iter().cloned());
@@ -208,8 +213,9 @@ impl Trouble {
     /// Adds the lines of advice that name other remedies, also without a setting, unless they only point to a rule that tells
     /// of this trouble.
     pub(super) fn add_remedies_besides(&mut self, advice: &[Advice]) {
-        let tells = |line: &Advice| self.findings.iter().any(|telling| line.text.contains(&*telling.rule));
-        let is_plain = |line: &&Advice| line.settings.is_empty() && !tells(line);
+        let tells = |rule: &Name| self.findings.iter().any(|telling| telling.rule == *rule);
+        let is_plain =
+            |line: &&Advice| line.settings.is_empty() && !line.see_rule.as_ref().is_some_and(tells);
         let plain: Vec<Advice> = advice.iter().filter(is_plain).cloned().collect();
         self.add_other_remedies(advice);
         self.advice.extend(plain);
@@ -249,7 +255,8 @@ impl Trouble {
 
     /// Merges a trouble that is only a part of this one.
     fn take_in(&mut self, part: Self) {
-        self.findings.extend(part.findings.into_iter().map(|telling| Telling { is_echo: true, ..telling }));
+        self.findings
+            .extend(part.findings.into_iter().map(|telling| Telling { is_consequence: true, ..telling }));
         self.severity = self.severity.max(part.severity);
         self.score = self.score.max(part.score);
         self.has_stragglers |= part.has_stragglers;
@@ -275,7 +282,7 @@ impl Trouble {
         self.subjects.extend(other.subjects);
         self.sort_subjects();
         for advice in other.advice {
-            if !self.advice.iter().any(|known| known.text == advice.text) {
+            if !self.advice.iter().any(|known| known.asks_the_same(&advice)) {
                 self.advice.push(advice);
             }
         }

@@ -1,140 +1,55 @@
 //! Troubles: findings of one root cause, with one remedy.
 //!
 //! A trouble is what is wrong ("stage 4 is skewed", "executors die out of memory"). Several findings may describe it:
-//! those of one [`TroubleKind`] about one subject, and those that only repeat its consequences, its echoes. `diagnose`
-//! groups the findings of one application and makes one value for each setting out of their advice (one root cause, one
-//! remedy).
+//! those of one [`TroubleKind`](elephant_rule::finding::TroubleKind) about one subject, and those that only repeat its
+//! consequences. [`diagnose`] takes the judged findings of one application through four stages, each with a type that the
+//! next stage takes over: `grouped` makes troubles, `settled` makes one value for each setting out of their advice (one
+//! root cause, one remedy), `priced` says what they save, `worded` makes the sentences.
 
 mod configuration;
-mod echoes;
+mod consequences;
 mod executors;
 mod failed_run;
-mod gain;
+mod fewer_executors;
+mod grouped;
 mod groups;
-mod guide;
-mod harm;
-mod harm_to_jobs;
-mod inert;
-mod loss;
-mod more;
-mod numbers;
-mod reasons;
+mod measured_loss;
+mod memory_taken;
+mod priced;
+mod ranking;
+mod reasons_first;
 mod recommended;
 mod removal;
+mod replayed_change;
+mod replayed_job_change;
 mod resources;
 mod root_cause;
-mod spare;
+mod settled;
+mod settled_advice;
 mod straggling;
 mod task_memory;
+mod task_numbers;
+mod trouble;
+mod unproven;
 mod value;
-mod worth;
+mod without_effect;
+mod worded;
 
-use crate::savings::{
-    Amounts, ApplicationSavings, Loss, Prices, Removal, ReplaysOnce, Savings, TroubleSavings, shares,
-};
+use crate::savings::{ApplicationSavings, Prices, ReplaysOnce};
 use elephant_analysis::metrics::Metrics;
 use elephant_analysis::replay::spark::RecordedOnce;
-use elephant_base::severity::Severity;
-use elephant_base::state::State;
-use elephant_model::model::{Application, Status, Subject};
-use elephant_rule::finding::drop_repeated;
-use elephant_rule::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
+use elephant_model::model::Application;
+use elephant_rule::finding::Finding;
 use elephant_ruleset::RuleSet;
-use elephant_ruleset::settings::OrderBy;
-
-use guide::{Guide, WithoutChange};
+use elephant_ruleset::settings::{OrderBy, OrderParams};
 
 pub use executors::heap_per_task;
-pub use inert::why as why_inert;
+pub use ranking::{Worth, WorthSum};
 pub use recommended::Recommended;
 pub use removal::saves;
+pub use trouble::{Confidence, Telling, Trouble};
 pub use value::same as same_value;
-pub use worth::Worth;
-pub use worth::WorthSum;
-
-/// How sure the cause of a trouble is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
-#[non_exhaustive]
-pub enum Confidence {
-    /// It was measured.
-    Measured,
-    /// It follows from measurements, but something else could explain them.
-    Inferred,
-    /// There is little evidence for it.
-    Weak,
-}
-
-impl Confidence {
-    /// The word in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Inferred => "inferred",
-            Self::Weak => "weak",
-        }
-    }
-
-    /// How sure the cause of a trouble of this kind is.
-    const fn of(kind: TroubleKind) -> Self {
-        use TroubleKind as Kind;
-        match kind {
-            Kind::Stragglers | Kind::Speculation | Kind::FewExecutors | Kind::Imbalance | Kind::Waiting => {
-                Self::Inferred
-            }
-            Kind::LongRun => Self::Weak,
-            _ => Self::Measured,
-        }
-    }
-}
-
-/// A finding about a trouble.
-#[derive(Debug, Clone, PartialEq, Eq, State)]
-#[non_exhaustive]
-pub struct Telling {
-    /// The rule that found it.
-    pub rule: Name,
-    /// The part of the application that the finding is about.
-    pub subject: Subject,
-    /// Whether it only repeats a consequence of the trouble.
-    pub is_echo: bool,
-}
-
-/// One root cause in one application.
-#[derive(Debug, Clone, PartialEq, State)]
-#[non_exhaustive]
-pub struct Trouble {
-    /// Its identity within the application: the kind, and the first subject unless it is the application.
-    pub id: String,
-    /// What kind of trouble it is.
-    pub kind: TroubleKind,
-    /// The title of the rule that found it, if its kind does not describe it.
-    pub(crate) title: Option<Name>,
-    /// The cause in one sentence.
-    pub cause: String,
-    /// The root cause of a failure, if the trouble is one.
-    pub failure: Option<Failure>,
-    /// How sure the cause is.
-    pub confidence: Confidence,
-    /// The highest severity of its findings.
-    pub severity: Severity,
-    /// The highest score of its findings.
-    pub score: u64,
-    /// The parts of the application that have it.
-    pub subjects: Vec<Subject>,
-    /// The findings about it, the one that says most first.
-    pub findings: Vec<Telling>,
-    /// Whether skewed parts have stragglers, too, which may hold them up as long as the skewed tasks.
-    has_stragglers: bool,
-    /// The settings to change.
-    pub change: Vec<SettingChange>,
-    /// What to do.
-    pub advice: Vec<Advice>,
-    /// What removing it saves.
-    pub savings: TroubleSavings,
-    /// For the order of troubles.
-    worth: Worth,
-}
+pub use without_effect::why as why_inert;
 
 /// The rules and prices by which troubles are judged.
 #[derive(Clone, Copy)]
@@ -156,214 +71,38 @@ pub struct Diagnosed {
     pub savings: Option<ApplicationSavings>,
 }
 
-/// Groups the findings of `app`, and settles the settings that they propose: afterwards the advice of `findings` proposes
-/// no other values either.
+/// The application that is judged, and by what.
+struct Case<'a> {
+    app: &'a Application,
+    basis: Basis<'a>,
+    metrics: &'a Metrics,
+    replays: ReplaysOnce<'a>,
+}
+
+impl<'a> Case<'a> {
+    fn order(&self) -> &'a OrderParams {
+        self.basis.rules.order()
+    }
+
+    /// Whether savings decide. Under the presets of Dr. Elephant, severities do, and advice is as its rules gave it.
+    fn is_by_saving(&self) -> bool {
+        self.order().by == OrderBy::Saving
+    }
+}
+
+/// From the judged findings of `app` to its troubles, in stages. Afterwards the advice of `findings` proposes no other
+/// values than the one configuration, and their severities are those of their troubles.
 pub fn diagnose(
     app: &Application,
     basis: Basis<'_>,
     (metrics, recorded): (&Metrics, RecordedOnce),
     findings: &mut [Finding],
 ) -> Diagnosed {
-    let order = basis.rules.order();
-    let mut troubles =
-        echoes::under_their_causes(app, groups::of(findings), findings, order.idle_by_stragglers.get());
-    if order.by == OrderBy::Saving {
-        failed_run::hold_back(app, &mut troubles, findings);
-    }
-    troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
-    let replays = ReplaysOnce::new(app, basis.rules, metrics, recorded);
-    let grounds = harm::Grounds {
-        app,
-        replays: &replays,
-        run_time: metrics.run_time,
-        idle_application: order.idle_application.get(),
-    };
-    let mut settled = configuration::settle(app, &mut troubles, |judged| harm::of(&grounds, judged));
-    let without = guide::guide(app, &mut troubles, &mut settled);
-    // The presets of Dr. Elephant advise as its rules did.
-    if order.by == OrderBy::Saving {
-        let guide = Guide::of(app, &settled);
-        for finding in findings.iter_mut() {
-            guide.lead(&mut finding.advice);
-        }
-        excuse_right_settings(&mut troubles, findings, &without);
-    }
-    let mut savings = (!troubles.is_empty())
-        .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
-    if order.by == OrderBy::Saving {
-        // The others then save what they shared with those that are removed.
-        if gain::lower_unproven(&mut troubles, &mut settled.recommended, findings) {
-            savings = (!troubles.is_empty())
-                .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
-        }
-        gain::lower_spare(&mut troubles, findings);
-        let used = Amounts::used(metrics).gb_hours.map(|used| used.point);
-        gain::drop_unpaid(&mut troubles, &mut settled.recommended, (findings, used));
-        gain::drop_useless(&mut troubles, &mut settled.recommended, (findings, &without.all));
-        gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
-        numbers::agree(&mut troubles, findings);
-        let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
-        of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).for_each(drop_repeated);
-    }
-    tell_what_decides(&mut troubles, findings);
-    root_cause::name(&mut troubles);
-    // Conditional advice does not count in the sum.
-    let more = more::together(&mut troubles);
-    if let Some(savings) = &mut savings {
-        savings.more_gb_hours = more;
-    }
-    let is_first = |trouble: &Trouble| order.by == OrderBy::Saving && failed_run::is_failure(app, trouble);
-    troubles.sort_by(|a, b| (!is_first(a), a.worth, a.rank()).cmp(&(!is_first(b), b.worth, b.rank())));
-    reasons::first(&mut troubles);
-    Diagnosed { troubles, configuration: settled.recommended, savings }
-}
-
-/// If the severity of a trouble comes from another finding than the one that leads, adds that finding's message to the
-/// cause.
-fn tell_what_decides(troubles: &mut [Trouble], findings: &[Finding]) {
-    for trouble in troubles {
-        let of = |telling: &Telling| {
-            findings.iter().find(|it| it.rule == telling.rule && it.subject == telling.subject)
-        };
-        let mut told = trouble.findings.iter().filter_map(of);
-        let Some(leading) = told.next().filter(|leading| leading.severity < trouble.severity) else {
-            continue;
-        };
-        let deciding = told.find(|finding| finding.severity == trouble.severity);
-        if let Some(deciding) = deciding.filter(|deciding| deciding.message != leading.message) {
-            let severity = trouble.severity.name();
-            trouble.cause = format!("{}; {severity}: {}", trouble.cause, deciding.message);
-        }
-    }
-}
-
-/// Troubles of settings that all stay are at most low, and are removed if changing the settings would do no good.
-/// Troubles of short tasks are removed, too, if fewer tasks would do no good. Their findings get the same severities.
-fn excuse_right_settings(troubles: &mut Vec<Trouble>, findings: &mut [Finding], without: &WithoutChange) {
-    let stays = |trouble: &&mut Trouble| match trouble.kind {
-        TroubleKind::Settings => without.all.contains(&trouble.id),
-        TroubleKind::ManyTasks => {
-            without.no_good.contains(&trouble.id) && trouble.findings.iter().all(|told| !told.is_echo)
-        }
-        _ => false,
-    };
-    for trouble in troubles.iter_mut().filter(stays) {
-        let no_good = without.no_good.contains(&trouble.id);
-        let most = if no_good { Severity::None } else { Severity::Low };
-        trouble.severity = trouble.severity.min(most);
-        for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-            finding.severity = finding.severity.min(most);
-            finding.is_excused = finding.raw_severity > most;
-            if no_good {
-                finding.advice.clear();
-            }
-        }
-    }
-    troubles.retain(|trouble| trouble.severity > Severity::None);
-}
-
-/// Computes what each trouble saves, and all of them together.
-fn save(
-    app: &Application,
-    basis: Basis<'_>,
-    (metrics, replays): (&Metrics, &ReplaysOnce<'_>),
-    troubles: &mut [Trouble],
-    (findings, without): (&[Finding], &WithoutChange),
-) -> ApplicationSavings {
-    let Basis { rules, prices } = basis;
-    let cost = |amounts: &Amounts| prices?.cost(app, amounts);
-    let told = |trouble: &Trouble| -> Vec<&Finding> {
-        let of = |telling: &Telling| {
-            let is_it =
-                |finding: &&Finding| telling.rule == finding.rule && telling.subject == finding.subject;
-            findings.iter().find(is_it)
-        };
-        trouble.findings.iter().filter_map(of).collect()
-    };
-    let removal = |trouble: &Trouble| {
-        if without.all.contains(&trouble.id) {
-            return removal::WITHOUT_CHANGE;
-        }
-        removal::of(app, rules, metrics, (trouble, troubles), &told(trouble))
-    };
-    let removals: Vec<Removal> = troubles.iter().map(removal).collect();
-    let losses: Vec<Loss> =
-        troubles.iter().map(|trouble| loss::of(trouble.kind, told(trouble).first().copied())).collect();
-    let Savings { application, troubles: each } = shares(replays, &removals, false).bounded(&losses);
-    let order = rules.order();
-    let used = Amounts::used(metrics);
-    let run = worth::WholeRun { cost: cost(&used), used, run_time: metrics.run_time };
-    for (trouble, mut savings) in troubles.iter_mut().zip(each) {
-        savings.alone_cost = savings.alone.as_ref().and_then(cost);
-        savings.share_cost = savings.share.as_ref().and_then(cost);
-        trouble.worth = if app.status == Status::Failed && trouble.kind == TroubleKind::Failures {
-            // The whole run was for nothing.
-            Worth::of_amounts(&run.used, run.cost, order)
-        } else {
-            Worth::of_trouble(&savings, order, &run)
-        };
-        trouble.savings = savings;
-    }
-    let currency = prices.map(|prices| prices.currency().into());
-    ApplicationSavings { joint_cost: cost(&application.joint), currency, ..application }
-}
-
-impl Trouble {
-    /// Smaller is worse.
-    fn rank(&self) -> impl Ord + '_ {
-        use std::cmp::Reverse;
-        let at_most = worth::AtMost::of(&self.savings);
-        (Reverse(self.severity), at_most, Reverse(self.score), self.kind, &self.subjects)
-    }
-
-    /// What is wrong in a few words, to begin a sentence.
-    #[must_use]
-    pub fn words(&self) -> &str {
-        self.title.as_deref().unwrap_or(self.kind.words())
-    }
-
-    /// What its removal is worth.
-    #[must_use]
-    pub const fn worth(&self) -> Worth {
-        self.worth
-    }
-
-    /// Whether the finding is an echo of this trouble; `None` if it does not belong to this trouble.
-    #[must_use]
-    pub fn tells(&self, finding: &Finding) -> Option<bool> {
-        let of = |telling: &&Telling| telling.rule == finding.rule && telling.subject == finding.subject;
-        self.findings.iter().find(of).map(|telling| telling.is_echo)
-    }
-}
-
-impl Trouble {
-    /// A trouble in which every text is `text`.
-    #[must_use]
-    pub fn named(text: &str) -> Self {
-        let change =
-            SettingChange { setting: text.to_owned(), from: Some(text.to_owned()), to: text.to_owned() };
-        Self {
-            id: text.to_owned(),
-            kind: TroubleKind::Skew,
-            title: None,
-            cause: text.to_owned(),
-            failure: None,
-            confidence: Confidence::Measured,
-            severity: Severity::Critical,
-            score: 8,
-            subjects: vec![Subject::Executor(text.to_owned())],
-            findings: vec![Telling {
-                rule: text.to_owned().into(),
-                subject: Subject::Executor(text.to_owned()),
-                is_echo: false,
-            }],
-            has_stragglers: false,
-            change: vec![change.clone()],
-            advice: vec![Advice::new(text).set([change])],
-            savings: TroubleSavings::unknown(text.to_owned()),
-            worth: Worth::default(),
-        }
-    }
+    let case = Case { app, basis, metrics, replays: ReplaysOnce::new(app, basis.rules, metrics, recorded) };
+    let grouped = grouped::grouped(&case, findings);
+    let settled = settled::settled(&case, grouped);
+    let priced = priced::priced(&case, settled);
+    worded::worded(priced)
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! What would remove a trouble, as far as savings can be computed.
 
-use std::borrow::Cow;
-
 use super::value::magnitude;
-use super::{Trouble, echoes, resources, spare};
-use crate::savings::{Cause, MemoryChange, Removal, Resources};
+use super::{Trouble, consequences, fewer_executors, resources};
+use crate::savings::{Cause, MemoryChange, Removal, Resources, WhyUnknown};
 use elephant_analysis::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::units::{Bytes, MbMillis, Millis};
@@ -23,20 +21,8 @@ const COPIES: &str = "speculation-waste";
 /// The rule about tasks of Spark that wait for shuffle data.
 const FETCH_WAIT: &str = "spark-fetch-wait";
 
-const CANCELLED: &str = "the application was stopped, so the rest of its work is unknown";
-const FAILED: &str = "the application's status is failed, so the time of a full run is unknown";
-const NO_MODEL: &str = "there is no model for this remedy";
-const NO_SETTING: &str = "the advice names no setting";
-const NO_REMEDY: &str = "the rule names no remedy";
-const NO_SIZE: &str = "the advice names no smaller size";
-const NO_NUMBER: &str = "the advice names no other number of tasks";
-const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
-const ON_A_CONDITION: &str = "the advice depends on something that the event log does not show";
-pub(super) const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
-const NOT_MEASURED: &str = "the history does not contain the times that the saving is computed from";
-
 /// Nothing is saved by a change that is not recommended.
-pub(super) const WITHOUT_CHANGE: Removal = unknown("the change that the rule proposes is not recommended");
+pub(super) const WITHOUT_CHANGE: Removal = unknown(WhyUnknown::NotRecommended);
 
 /// The removal of `trouble`, one of `all`. `told` are its findings. The one that says most comes first.
 pub(super) fn of(
@@ -47,8 +33,11 @@ pub(super) fn of(
     told: &[&Finding],
 ) -> Removal {
     use TroubleKind as Kind;
-    if app.status == Status::Failed && trouble.kind != Kind::Failures && spare::is_conditional(trouble) {
-        return unknown(FAILED);
+    if app.status == Status::Failed
+        && trouble.kind != Kind::Failures
+        && fewer_executors::is_conditional(trouble)
+    {
+        return unknown(WhyUnknown::Failed);
     }
     let leading = told.first().copied();
     let parts = || trouble.subjects.clone();
@@ -67,13 +56,13 @@ pub(super) fn of(
         Kind::Stragglers => Removal::Replay(Cause::Stragglers, parts()),
         Kind::Spill => resized(app, trouble, (Cause::Spill, parts())),
         Kind::GarbageCollection if app.engine == Engine::Spark && trouble.change.is_empty() => {
-            unknown(NO_SETTING)
+            unknown(WhyUnknown::NoSetting)
         }
         Kind::GarbageCollection => {
             resized(app, trouble, (Cause::Collections { limit: limit_of_collections(leading) }, parts()))
         }
         Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
-        Kind::FewTasks if spare::is_conditional(trouble) => unknown(FEWER_INSTEAD),
+        Kind::FewTasks if fewer_executors::is_conditional(trouble) => unknown(WhyUnknown::FewerExecutors),
         Kind::FewTasks | Kind::ManyTasks => tasks(told),
         Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
             Removal::Replay(Cause::Copies { lost: lost_by_copies(app, metrics) }, Vec::new())
@@ -83,19 +72,19 @@ pub(super) fn of(
             .or_else(|| without_idle(app, rules, metrics, trouble))
             .unwrap_or_else(|| not_released(trouble)),
         // No capacity shortens it: only what failed cost time.
-        Kind::Waiting if leading.is_some_and(echoes::waits_for_failures) => {
+        Kind::Waiting if leading.is_some_and(consequences::waits_for_failures) => {
             Removal::Replay(Cause::Failures, Vec::new())
         }
-        Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
-            time: avoidable_wait(app, metrics, time),
+        Kind::Waiting => metrics.wait_time.map_or(unknown(WhyUnknown::NotMeasured), |time| {
+            Removal::Waiting { time: avoidable_wait(app, metrics, time) }
         }),
-        Kind::Cancelled => unknown(CANCELLED),
+        Kind::Cancelled => unknown(WhyUnknown::Cancelled),
         Kind::Settings | Kind::FewExecutors | Kind::LongRun => resources::of(app, &trouble.change)
-            .map_or(unknown(NO_MODEL), |resources| Removal::Resized(resources, None)),
+            .map_or(unknown(WhyUnknown::NoModel), |resources| Removal::Resized(resources, None)),
         Kind::LittleMemory => resources::of(app, &trouble.change)
-            .map_or(unknown(NO_MODEL), |resources| Removal::Costs(resources, NO_MODEL.into())),
-        _ if trouble.advice.is_empty() => unknown(NO_REMEDY),
-        _ => unknown(NO_MODEL),
+            .map_or(unknown(WhyUnknown::NoModel), |resources| Removal::Costs(resources, WhyUnknown::NoModel)),
+        _ if trouble.advice.is_empty() => unknown(WhyUnknown::NoRemedy),
+        _ => unknown(WhyUnknown::NoModel),
     }
 }
 
@@ -115,7 +104,7 @@ fn shuffle(app: &Application, trouble: &Trouble) -> Removal {
         return Removal::Replay(Cause::FetchWait, trouble.subjects.clone());
     }
     let share = proposed(&trouble.change, ConfKey::SlowStart).and_then(|it| it.to.parse().ok());
-    share.map_or(unknown(NO_MODEL), |share| {
+    share.map_or(unknown(WhyUnknown::NoModel), |share| {
         Removal::Replay(Cause::SlowStart { share }, trouble.subjects.clone())
     })
 }
@@ -127,7 +116,7 @@ fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &
     };
     match memory {
         Some(memory) => Removal::Memory(memory),
-        None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NO_SIZE)),
+        None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(WhyUnknown::NoSize)),
     }
 }
 
@@ -173,8 +162,8 @@ fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
     }
 }
 
-const fn unknown(why: &'static str) -> Removal {
-    Removal::Unknown(Cow::Borrowed(why))
+const fn unknown(why: WhyUnknown) -> Removal {
+    Removal::Unknown(why)
 }
 
 /// The removal of a cause; on resized executors or containers if the trouble's change asks for them.
@@ -201,9 +190,13 @@ fn without_minimum(changes: &[SettingChange], leading: Option<&Finding>) -> Opti
 fn not_released(trouble: &Trouble) -> Removal {
     let mut settings = trouble.advice.iter().filter(|advice| !advice.settings.is_empty()).peekable();
     if settings.peek().is_none() {
-        return unknown(NOT_RELEASED);
+        return unknown(WhyUnknown::NotReleased);
     }
-    unknown(if settings.all(|advice| advice.conditional) { ON_A_CONDITION } else { NO_MODEL })
+    unknown(if settings.all(|advice| advice.conditional) {
+        WhyUnknown::OnACondition
+    } else {
+        WhyUnknown::NoModel
+    })
 }
 
 /// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.
@@ -223,7 +216,7 @@ fn limit_of_collections(leading: Option<&Finding>) -> f64 {
 /// Another number of tasks: that of the first finding that names one.
 fn tasks(told: &[&Finding]) -> Removal {
     let repartition = told.iter().find_map(|finding| finding.repartition.as_ref());
-    repartition.map_or(unknown(NO_NUMBER), |repartition| {
+    repartition.map_or(unknown(WhyUnknown::NoNumber), |repartition| {
         let stages = repartition.stages.iter().map(|stage| Subject::Stage(*stage)).collect();
         Removal::Replay(Cause::Tasks { count: repartition.tasks }, stages)
     })
@@ -248,7 +241,7 @@ fn tasks_of_job(trouble: &Trouble, told: &[&Finding]) -> Removal {
     }
     let mut named =
         told.iter().filter_map(|finding| Some((&finding.subject, finding.repartition.as_ref()?.tasks)));
-    named.next().map_or(unknown(NO_NUMBER), |(subject, count)| {
+    named.next().map_or(unknown(WhyUnknown::NoNumber), |(subject, count)| {
         Removal::Replay(Cause::Tasks { count }, vec![subject.clone()])
     })
 }

@@ -1,15 +1,19 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
 
 use super::*;
-use crate::savings::Cause;
+use crate::savings::{Cause, Removal};
+use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, SqlExecution, StageAttempt};
 use elephant_model::model::table::{Outcome, TaskKind, TimePoint};
-use elephant_rule::finding::{Measure, Repartition, RuleFacts};
+use elephant_model::model::{Status, Subject};
+use elephant_rule::finding::{
+    Advice, Cap, CapReason, Caps, Failure, Measure, Repartition, RuleFacts, SettingChange, TroubleKind,
+};
 
 mod executors;
-mod spare;
+mod fewer_executors;
 
 fn change(setting: &str, from: &str, to: &str) -> SettingChange {
     let from = Some(from.to_owned()).filter(|from| !from.is_empty());
@@ -36,7 +40,7 @@ pub(super) fn finding(
         also_about: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
-        is_excused: false,
+        caps: Caps::default(),
         failure: None,
         severity,
         score: severity.score(10),
@@ -78,7 +82,7 @@ fn findings_of_one_kind_and_subject_are_one_trouble() {
     let troubles = diagnosed(&app(), &mut findings).troubles;
     let ids: Vec<&str> = troubles.iter().map(|trouble| trouble.id.as_str()).collect();
     assert_eq!(ids, ["garbage-collection", "skew:stage 4.0", "skew:stage 1.0"]);
-    let told: Vec<_> = troubles[0].findings.iter().map(|told| (&*told.rule, told.is_echo)).collect();
+    let told: Vec<_> = troubles[0].findings.iter().map(|told| (&*told.rule, told.is_consequence)).collect();
     assert_eq!(told, [("other-gc", false), ("spark-executor-gc", true)]);
     assert_eq!(troubles[0].tells(&findings[0]), Some(true));
     assert_eq!(troubles[0].tells(&findings[2]), None);
@@ -100,7 +104,7 @@ fn stages_with_the_same_remedy_are_one_trouble() {
 }
 
 #[test]
-fn consequences_are_echoes_of_their_cause() {
+fn consequences_are_listed_under_their_cause() {
     let mut findings = [
         finding("long", TroubleKind::LongRun, stage(4), Severity::Critical),
         finding("skew", TroubleKind::Skew, stage(4), Severity::Moderate),
@@ -116,7 +120,7 @@ fn consequences_are_echoes_of_their_cause() {
 
 /// Forty maps of a minute, ten of which failed once, and one on node n9 that takes ten.
 #[test]
-fn stragglers_are_no_echo_of_failures_of_other_tasks() {
+fn stragglers_are_no_consequence_of_failures_of_other_tasks() {
     let mut maps = elephant_sample::tasks(
         TaskKind::Map,
         (0..40).map(|task| (60, Some(if task == 39 { 660 } else { 120 }))),
@@ -283,7 +287,7 @@ fn what_makes_tasks_long_comes_before_their_number() {
     };
     let order = |troubles: [Trouble; 3]| {
         let mut troubles = troubles;
-        reasons::first(&mut troubles);
+        reasons_first::order(&mut troubles);
         troubles.map(|trouble| trouble.kind)
     };
     let few = of(FewTasks, Severity::Severe, "map");
@@ -454,7 +458,7 @@ fn giving_back_idle_executors_saves_what_they_held() {
     // The second idles for 59 minutes, and is given back after the first of them.
     let saved = savings.alone.unwrap().gb_hours.unwrap().point;
     assert!((saved - 5.0 * 58.0 / 60.0).abs() < 1e-6, "{saved} {savings:?}");
-    assert_eq!(savings.method, "measured idle time");
+    assert_eq!(savings.method.to_string(), "measured idle time");
 }
 
 #[test]
@@ -582,7 +586,7 @@ fn with_times(finding: Finding, times: &[(&'static str, u64)]) -> Finding {
 
 /// Reduce tasks that wait for one long map task do not fetch slowly.
 #[test]
-fn a_shuffle_that_waits_for_skewed_maps_is_their_echo() {
+fn a_shuffle_that_waits_for_skewed_maps_is_their_consequence() {
     let time = with_times;
     let kinds = |waited: u64| {
         let of = |kind: TaskKind| Subject::Tasks(kind.name());
@@ -595,7 +599,7 @@ fn a_shuffle_that_waits_for_skewed_maps_is_their_echo() {
 }
 
 #[test]
-fn a_shuffle_that_waits_for_straggling_maps_is_their_echo() {
+fn a_shuffle_that_waits_for_straggling_maps_is_their_consequence() {
     let kinds = |delay: u64| {
         let late = finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Severe);
         let reduces = Subject::Tasks(TaskKind::Reduce.name());
@@ -608,7 +612,7 @@ fn a_shuffle_that_waits_for_straggling_maps_is_their_echo() {
 
 /// What early reduces cost stays if the skew or the failures are removed.
 #[test]
-fn a_shuffle_with_a_remedy_that_a_replay_shows_to_save_is_no_echo() {
+fn a_shuffle_with_a_remedy_that_a_replay_shows_to_save_is_no_consequence() {
     let kinds = |cause: TroubleKind, is_replayed: bool| {
         let reduces = || Subject::Tasks(TaskKind::Reduce.name());
         let mut shuffle = finding("shuffle-sort", TroubleKind::Shuffle, reduces(), Severity::Low);
@@ -626,7 +630,7 @@ fn a_shuffle_with_a_remedy_that_a_replay_shows_to_save_is_no_echo() {
 
 /// Retries start as soon as they can, so more capacity would not shorten the wait for them.
 #[test]
-fn a_wait_for_retries_is_an_echo_of_the_failures() {
+fn a_wait_for_retries_is_a_consequence_of_the_failures() {
     let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     let wait = |retries: bool| {
         let key = if retries { "failed_before_ms" } else { "first_task_after_ms" };
@@ -649,7 +653,7 @@ fn a_wait_for_retries_is_an_echo_of_the_failures() {
 }
 
 #[test]
-fn a_wait_for_too_many_tasks_is_their_echo() {
+fn a_wait_for_too_many_tasks_is_their_consequence() {
     let kinds = |severity, which: &str| {
         let many = finding("mapper-time", TroubleKind::ManyTasks, Subject::Tasks("map"), severity);
         let mut waits = finding("wait-time", TroubleKind::Waiting, Subject::Application, Severity::Moderate);
@@ -757,7 +761,7 @@ fn stragglers_next_to_skewed_tasks_keep_their_own_remedy() {
     let skew = finding("spark-skew", TroubleKind::Skew, stage(4), Severity::Severe);
     let late = Finding {
         advice: vec![
-            "data skew: `elephant-rs rules show spark-skew`".into(),
+            Advice::new("data skew: `elephant-rs rules show spark-skew`").see_rule("spark-skew"),
             Advice::new("copy them").set([copy.clone()]),
             "contention: examine n3".into(),
         ],
@@ -809,7 +813,7 @@ fn executors_that_hardly_worked_keep_their_cores() {
 
 /// Executors are idle while only stragglers run.
 #[test]
-fn idle_executors_are_an_echo_of_the_stragglers_that_they_wait_for() {
+fn idle_executors_are_a_consequence_of_the_stragglers_that_they_wait_for() {
     let share = |finding: Finding, key: &'static str, share: f64| Finding {
         evidence: vec![(key.into(), Measure::Ratio(Some(share)))],
         ..finding
@@ -884,7 +888,7 @@ fn advice_on_a_condition_is_not_said_to_name_no_setting() {
         let mut findings = [Finding { advice, ..idle.clone() }];
         let trouble = diagnosed(&app(), &mut findings).troubles.remove(0);
         match removal::of(&app(), &rules, &Metrics::default(), (&trouble, &[]), &[&findings[0]]) {
-            Removal::Unknown(why) => why.into_owned(),
+            Removal::Unknown(why) => why.to_string(),
             _ => String::new(),
         }
     };
@@ -911,4 +915,52 @@ fn advice_names_only_troubles_that_are_shown() {
     let lines: Vec<&Advice> = lines.chain(troubles.iter().flat_map(|trouble| &trouble.advice)).collect();
     assert!(lines.iter().any(|line| line.contains("because of failures: ")), "{lines:?}");
     assert!(lines.iter().all(|line| !line.contains("garbage-collection")), "{lines:?}");
+}
+
+/// Two rules give the same setting to two stages, in other words.
+#[test]
+fn equal_advice_of_two_rules_appears_once() {
+    let more = change("spark.sql.shuffle.partitions", "200", "400");
+    let told = |rule, id, words: &str| {
+        let told = finding(rule, TroubleKind::FewTasks, stage(id), Severity::Moderate);
+        Finding { advice: vec![Advice::new(words).set([more.clone()])], ..told }
+    };
+    let troubles = groups::of(&[told("a", 1, "use more tasks"), told("b", 2, "divide the data further")]);
+    assert_eq!((troubles.len(), troubles[0].advice.len()), (1, 1), "{troubles:?}");
+    assert_eq!(troubles[0].findings.len(), 2);
+}
+
+/// Advice on stragglers that only points to the rule on skew is not repeated next to skew, whatever its words are.
+#[test]
+fn a_consequence_is_recognised_whatever_its_text() {
+    let lines = |words: &str, see: Option<&'static str>| {
+        let skew = Finding {
+            advice: vec!["salt the keys".into()],
+            ..finding("spark-skew", TroubleKind::Skew, stage(4), Severity::Severe)
+        };
+        let late = finding("late", TroubleKind::Stragglers, stage(4), Severity::Low);
+        let advice = Advice::new(words);
+        let advice = vec![see.map_or(advice.clone(), |rule| advice.see_rule(rule))];
+        let troubles = diagnosed(&app(), &mut [skew, Finding { advice, ..late }]).troubles;
+        assert_eq!(troubles.len(), 1);
+        troubles[0].advice.len()
+    };
+    assert_eq!(lines("spread the data (`rules show spark-skew`)", Some("spark-skew")), 1);
+    assert_eq!(lines("spread the data", Some("spark-skew")), 1);
+    assert_eq!(lines("spread the data", Some("spark-fetch-wait")), 2);
+    assert_eq!(lines("replace the disk", None), 2);
+}
+
+/// A small application whose settings stay: both caps bound the finding, and the lower one decides.
+#[test]
+fn of_two_caps_the_lower_one_decides() {
+    let mut settings = finding("a", TroubleKind::Settings, Subject::Application, Severity::Severe);
+    settings.cap(Cap { at_most: Severity::Moderate, why: CapReason::SmallRun });
+    let limit = change("spark.dynamicAllocation.maxExecutors", "", "9");
+    let mut findings = [advised(settings, &[limit])];
+    diagnosed(&app(), &mut findings);
+    let [found] = findings;
+    assert_eq!((found.severity, found.raw_severity), (Severity::Low, Severity::Severe));
+    assert_eq!(found.caps.deciding().map(|cap| &cap.why), Some(&CapReason::SettingsStay));
+    assert_eq!(found.caps.iter().count(), 2);
 }

@@ -80,7 +80,7 @@ pub struct StragglerCause {
 /// 10. contention: the task did the same work as others and still took longer.
 ///
 /// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 8 and 10
-/// ([`neighbours`]).
+/// (`neighbours`).
 #[must_use]
 pub fn attribute(
     app: &Application,

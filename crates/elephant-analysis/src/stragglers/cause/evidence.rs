@@ -188,6 +188,7 @@ pub enum Fact {
     },
 }
 
+#[doc(hidden)]
 impl Fact {
     /// A component's counterfactual.
     #[must_use]

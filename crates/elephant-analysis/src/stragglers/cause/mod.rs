@@ -164,6 +164,7 @@ impl Confidence {
 
     /// The name in reports.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Weak => "weak",

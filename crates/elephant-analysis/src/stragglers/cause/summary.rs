@@ -73,6 +73,7 @@ impl fmt::Display for Confidences {
     }
 }
 
+#[doc(hidden)]
 impl CauseCounts {
     /// Adds stragglers.
     pub fn add<'a>(&mut self, stragglers: impl IntoIterator<Item = &'a StragglerCause>) {
@@ -137,6 +138,7 @@ impl CauseCounts {
     }
 }
 
+#[doc(hidden)]
 impl CauseCount {
     /// The confidence of the primary cause, as counts of stragglers.
     #[must_use]

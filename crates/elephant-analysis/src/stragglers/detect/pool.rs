@@ -11,6 +11,7 @@ pub enum Pool {
     Running,
 }
 
+#[doc(hidden)]
 impl Pool {
     /// The name in reports.
     pub(super) const fn name(self) -> &'static str {

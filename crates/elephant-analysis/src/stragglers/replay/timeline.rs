@@ -82,6 +82,7 @@ pub struct Sources {
     pub unknown: u64,
 }
 
+#[doc(hidden)]
 impl Sources {
     /// The number of attempts with a curve from this source.
     #[must_use]
@@ -116,6 +117,7 @@ impl Sources {
     }
 }
 
+#[doc(hidden)]
 impl Timeline {
     /// The timeline of a group. Attempts whose end is not logged are left out, unless a copy overtook them.
     #[must_use]

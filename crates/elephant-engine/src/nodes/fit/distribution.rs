@@ -23,6 +23,7 @@ pub struct Distribution {
     pub second: f64,
 }
 
+#[doc(hidden)]
 impl Distribution {
     /// The parameters by name, in the customary order.
     #[must_use]

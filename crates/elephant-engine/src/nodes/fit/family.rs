@@ -43,6 +43,7 @@ impl Family {
 
     /// The name in reports.
     #[must_use]
+    #[doc(hidden)]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",

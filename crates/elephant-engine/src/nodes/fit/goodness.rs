@@ -45,7 +45,7 @@ pub struct Normality {
 }
 
 /// M. A. Stephens in D'Agostino and Stephens, "Goodness-of-Fit Techniques" (1986), table 4.9. `None` for
-/// fewer than [`super::MIN_VALUES`] values, or if all values are equal.
+/// fewer than `MIN_VALUES` values, or if all values are equal.
 #[must_use]
 pub fn normality(sorted: &[f64], mean: f64, deviation: f64) -> Option<Normality> {
     if sorted.len() < super::MIN_VALUES || !(deviation > 0.0 && deviation.is_finite()) {

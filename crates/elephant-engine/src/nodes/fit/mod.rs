@@ -72,6 +72,7 @@ pub struct Fit {
     pub bic: f64,
 }
 
+#[doc(hidden)]
 impl Fit {
     /// The family.
     #[must_use]
@@ -81,7 +82,7 @@ impl Fit {
 }
 
 /// All families that can be fitted to a sorted sample, in the order of [`Family::ALL`]. Empty for fewer than
-/// [`MIN_VALUES`] values, or if all are equal.
+/// `MIN_VALUES` values, or if all are equal.
 #[must_use]
 pub fn fit_all(sorted: &[f64]) -> Vec<Fit> {
     let (Some(least), Some(greatest)) = (sorted.first(), sorted.last()) else { return Vec::new() };

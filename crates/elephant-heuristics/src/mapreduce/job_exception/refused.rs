@@ -1,10 +1,10 @@
 //! Jobs whose application master kills them at the start, because no container of the cluster can be as large as those that
 //! their tasks request.
 
-use crate::mapreduce::heap::HEAP_SHARE;
 use crate::mapreduce::java_opts::JvmOptions;
 use crate::mapreduce::{Role, change};
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, SettingChange};
 

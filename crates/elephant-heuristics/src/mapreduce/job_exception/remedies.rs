@@ -1,20 +1,21 @@
 //! Remedies for the failure of a job, by kind: settings with their values, or what to change in the code or the cluster.
 
 use super::refused::Refused;
-use crate::mapreduce::heap::{HEAP_SHARE, Heap, at_most_the_largest, container_for_heap};
+use crate::mapreduce::heap::{Heap, at_most_the_largest, container_for_heap};
 use crate::mapreduce::java_opts::JvmOptions;
 use crate::mapreduce::{Role, change, container_for, own_java_opts};
 use crate::wording::{by_hadoop, name_for};
 use elephant_base::units::Bytes;
 use elephant_model::diagnosis::FailureKind;
+use elephant_model::engine_facts::hadoop::HEAP_SHARE;
+use elephant_model::engine_facts::hadoop::TASK_TIMEOUT_MS;
+use elephant_model::engine_facts::hadoop::USUAL_HEAP;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Failure, SettingChange};
 
-/// The heap of tasks if no limit is set: Hadoop's default of `mapred.child.java.opts`.
-const USUAL_HEAP: Bytes = Bytes::from_mib(200);
 const HEAP: &str = "-Xmx";
 /// The container as a multiple of what a killed one used.
 const ROOM: f64 = 1.25;
@@ -277,9 +278,6 @@ fn used(error: &str) -> Option<Bytes> {
     Bytes::from_f64(digits.parse::<f64>().ok()? * bytes)
 }
 
-/// Hadoop's default of `mapreduce.task.timeout`.
-const USUAL_TIMEOUT: u64 = 600_000;
-
 /// Twice the time limit that the error names, but not less than Hadoop's default.
 fn wait_longer(app: &Application, error: &str) -> Advice {
     let seconds = error.split("Timed out after ").nth(1).and_then(|rest| rest.split(' ').next());
@@ -288,7 +286,7 @@ fn wait_longer(app: &Application, error: &str) -> Advice {
     let Some(limit) = told.or_else(set).filter(|limit| *limit > 0) else {
         return FailureKind::TaskTimeout.remedy().into();
     };
-    let twice = change(app, ConfKey::TaskTimeout, limit.saturating_mul(2).max(USUAL_TIMEOUT));
+    let twice = change(app, ConfKey::TaskTimeout, limit.saturating_mul(2).max(TASK_TIMEOUT_MS));
     Advice::new(format!("{}; if they need the time, wait longer", FailureKind::TaskTimeout.remedy()))
         .set([twice])
         .conditional()

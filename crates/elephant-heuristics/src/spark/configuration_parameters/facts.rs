@@ -6,10 +6,11 @@ use crate::spark::percent;
 use crate::spark::support::losses::lost_executors;
 use crate::spark::support::memory::is_local;
 use crate::spark::support::memory::{
-    ExecutorSize, RESERVED, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
+    ExecutorSize, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
 };
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION};
@@ -143,7 +144,7 @@ fn large_heap(
     limits: &Limits,
 ) -> Option<Phrase> {
     let peak = peak.filter(|_| severity > Severity::None)?;
-    let times = three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
+    let times = three_digits(heap.as_f64() / (peak + RESERVED_MEMORY).as_f64());
     let limit = limits.heap_ratio.describe_multiple(severity.min(limits.settings_severity));
     let words: [Word<'_>; 5] =
         [("whose", &whose), ("heap", &heap), ("peak", &peak), ("times", &times), ("limit", &limit)];
@@ -180,7 +181,7 @@ impl Driver {
 fn heap_severity(heap: Bytes, peak: Option<Bytes>, limits: &Limits) -> Severity {
     let judged = peak.filter(|_| heap.as_f64() > limits.heap_min.get());
     judged.map_or(Severity::None, |peak| {
-        limits.heap_ratio.severity_in(heap.as_f64(), (peak + RESERVED).as_f64())
+        limits.heap_ratio.severity_in(heap.as_f64(), (peak + RESERVED_MEMORY).as_f64())
     })
 }
 

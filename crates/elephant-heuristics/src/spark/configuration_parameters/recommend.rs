@@ -8,12 +8,13 @@ use crate::spark::support::adaptive::smaller_advisory;
 use crate::spark::support::collections::Collections;
 use crate::spark::support::memory::heap_key;
 use crate::spark::support::memory::{
-    DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, more_overhead, smaller_heap,
+    DRIVER_ROOM, ExecutorSize, Setting, driver_heap_for, heap_for, more_overhead, smaller_heap,
 };
 use crate::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::spark::support::stage_figures::FlowKind;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_rule::finding::Measure;
@@ -232,7 +233,7 @@ impl Plan {
         let mut new = cores;
         if !above(8) && cores < 4 {
             let of_one_task = peak.as_f64() * 1.25 / f64::from(cores);
-            let room = heap - RESERVED;
+            let room = heap - RESERVED_MEMORY;
             let fit = Bytes::from_f64(room.as_f64() / of_one_task).unwrap_or_default().get().min(4);
             new = u32::try_from(fit).unwrap_or(cores).max(cores);
         }

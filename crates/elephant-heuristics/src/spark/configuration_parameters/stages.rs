@@ -238,7 +238,10 @@ fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> Vec<Advice>
              executors longer, or use fewer in a short application"
                 .into(),
         ],
-        Cause::Gc(_) => vec!["give each task more heap (`elephant-rs rules show spark-executor-gc`)".into()],
+        Cause::Gc(_) => {
+            let advice = Advice::new("give each task more heap (`elephant-rs rules show spark-executor-gc`)");
+            vec![advice.see_rule("spark-executor-gc")]
+        }
         Cause::SameWork => vec![check_the_host(facts, stage)],
     }
 }

@@ -2,15 +2,13 @@
 
 use crate::spark::{change, change_to, runs_sql};
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::spark::SPLITS_HASH_JOINS;
+use elephant_model::engine_facts::spark::SPLITS_JOINS;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Spark, SqlExecution, Stage};
 use elephant_rule::finding::{Advice, SettingChange};
 
-/// The first version whose adaptive execution splits skewed partitions.
-const SPLITS_JOINS: (u32, u32) = (3, 0);
-/// The first version that also splits them for shuffled hash joins.
-const SPLITS_HASH_JOINS: (u32, u32) = (3, 2);
 /// Tasks that read less are not worth smaller splits: the setting applies to all files of the application.
 const WORTH_SPLITTING: Bytes = Bytes::from_mib(32);
 

@@ -3,6 +3,7 @@ use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Job, PlanNode, SqlExecution};
 use elephant_model::model::table::{Outcome, TaskGroup};
+use elephant_rule::finding::TroubleKind;
 
 const ID: &str = RULE.id;
 

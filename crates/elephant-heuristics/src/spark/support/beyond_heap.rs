@@ -2,12 +2,12 @@
 
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
 use super::memory::{Overhead, in_containers, is_python, resident, room_for};
-use super::memory::{heap, heap_key, is_local};
+use super::memory::{heap, heap_key};
 use crate::spark::{change, change_to, spark};
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
-use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
+use elephant_model::model::spark::{Executor, ExecutorMetric, Spark};
 use elephant_rule::finding::{Advice, SettingChange};
 
 /// A line that keeps enough memory for all processes, if the heap shrinks to `new_heap` and the overhead

@@ -5,10 +5,10 @@
 //! collections take at most 1/n of the time for the same work. On `gc-heap512m` that is 21 % of task time with five
 //! times the heap; 19.5 % were measured.
 
-use super::memory::{BEYOND, ExecutorSize, FULL, Setting, in_force, peak_heap, resized, rounded_up};
+use super::memory::{BEYOND, ExecutorSize, FULL, in_force, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
-use crate::spark::spark;
 use elephant_base::units::{Bytes, Millis};
+use elephant_model::engine_facts::process::LARGEST_COMPRESSED_HEAP;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
@@ -16,8 +16,6 @@ use elephant_rule::finding::Advice;
 
 /// Up to this size, a heap may grow by any factor.
 const SMALL: Bytes = Bytes::from_mib(8 * 1024);
-/// From 32 GiB on, the JVM needs twice the memory for references, so no heap grows beyond this.
-const LARGEST: Bytes = Bytes::from_mib(31 * 1024);
 /// Up to this size, a heap may double.
 const LARGE: Bytes = Bytes::from_mib(16 * 1024);
 /// A heap that grows by less than this factor is no remedy.
@@ -109,7 +107,7 @@ impl Collections {
             5.. if can_be_fewer => fewer,
             _ if heap < LARGE => ExecutorSize { heap: twice, ..self.now },
             3.. if can_be_fewer => fewer,
-            _ if grows(heap) => ExecutorSize { heap: twice.min(LARGEST), ..self.now },
+            _ if grows(heap) => ExecutorSize { heap: twice.min(LARGEST_COMPRESSED_HEAP), ..self.now },
             2.. if can_be_fewer => fewer,
             _ => self.now,
         }
@@ -156,7 +154,7 @@ impl Collections {
 
 /// Whether a heap of this size can grow so much that it matters.
 fn grows(heap: Bytes) -> bool {
-    LARGEST.as_f64() >= heap.as_f64() * WORTH
+    LARGEST_COMPRESSED_HEAP.as_f64() >= heap.as_f64() * WORTH
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::spark::{change, change_to, spark};
 use elephant_analysis::metrics::share_idle_beyond;
 use elephant_analysis::replay::spark::{Change, Recorded, Slots, task_cpus};
 use elephant_base::units::{Bytes, Millis};
+use elephant_model::engine_facts::spark::IDLE_TIMEOUT;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 use elephant_model::model::{Application, Status};
@@ -16,8 +17,6 @@ use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
 
 /// An idle timeout up to this is short: executors that come and go cost time to start.
 const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);
-/// Spark's default idle timeout, the same in every version.
-const IDLE_TIMEOUT: Millis = Millis::from_secs(60);
 /// With fewer executors, an application takes "as long" up to this multiple of its time: the error of a replay.
 const AS_LONG: f64 = 1.05;
 /// The maximum number of replays that search for a number of executors, and of attempts that they schedule.

@@ -1,5 +1,6 @@
 //! The causes of lost executors.
 
+use elephant_model::engine_facts::process::SIGKILL;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -38,9 +39,6 @@ const MOSTLY_ON: &str = "; {count} of them on {host}";
 
 /// What precedes the message of Kubernetes on a pod. The first line of such a reason is only the exit code.
 const TOLD_BY_KUBERNETES: &str = "The API gave the following message:";
-
-/// The exit code of a process that SIGKILL ended.
-const SIGKILL: i32 = 137;
 
 /// A lost executor.
 #[derive(Debug, Clone)]

@@ -6,11 +6,12 @@ pub(crate) use elephant_analysis::executors::*;
 use crate::spark::change;
 use crate::spark::support::losses::lost_executors;
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION, SHUFFLE_PARTITIONS};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{ClusterManager, Executor, Spark};
+use elephant_model::model::spark::{ClusterManager, Spark};
 use elephant_model::model::table::{EndReason, Outcome};
 use elephant_rule::finding::{Advice, SettingChange};
 
@@ -52,7 +53,7 @@ impl ExecutorSize {
 
     /// Execution and storage memory per task if every core is busy.
     pub(crate) fn unified_per_task(self, fraction: f64) -> f64 {
-        (self.heap - RESERVED).as_f64() * fraction / f64::from(self.cores)
+        (self.heap - RESERVED_MEMORY).as_f64() * fraction / f64::from(self.cores)
     }
 
     /// More heap per task, against garbage collection and out-of-memory errors: fewer tasks in large
@@ -103,7 +104,7 @@ impl ExecutorSize {
 
 /// The same for a driver, whose use is measured more rarely.
 pub(crate) fn driver_heap_for(peak: Bytes, room: f64) -> Bytes {
-    let needed = Bytes::from_f64((peak + RESERVED).as_f64() * room).unwrap_or(peak);
+    let needed = Bytes::from_f64((peak + RESERVED_MEMORY).as_f64() * room).unwrap_or(peak);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB))
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> 
     let peak = peak_heap(spark).filter(|_| !was_short(app, spark))?;
     let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
     let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
-    let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED;
+    let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED_MEMORY;
     Some(rounded_up(heap_for(peak).max(unified)))
 }
 

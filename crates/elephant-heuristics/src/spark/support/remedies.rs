@@ -8,8 +8,12 @@ use super::memory::{
 };
 use crate::spark::{change, percent};
 use crate::wording::plural;
-use elephant_base::units::{Bytes, Millis};
+use elephant_base::units::Bytes;
 use elephant_model::diagnosis::FailureKind;
+use elephant_model::engine_facts::spark::KRYO_BUFFER;
+use elephant_model::engine_facts::spark::LARGEST_KRYO_BUFFER;
+use elephant_model::engine_facts::spark::MAX_RESULT_SIZE;
+use elephant_model::engine_facts::spark::NETWORK_TIMEOUT;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};
@@ -18,12 +22,6 @@ use elephant_rule::finding::Advice;
 /// The maximum number of advice lines.
 const MOST: usize = 4;
 
-/// Spark's defaults.
-const NETWORK_TIMEOUT: Millis = Millis::new(120_000);
-const MAX_RESULT_SIZE: Bytes = Bytes::from_mib(1024);
-const KRYO_BUFFER: Bytes = Bytes::from_mib(64);
-/// Kryo's buffer must be smaller than 2 GiB.
-const LARGEST_KRYO_BUFFER: Bytes = Bytes::from_mib(2047);
 /// The memory of Python workers if none is set.
 const PYTHON_MEMORY: Bytes = Bytes::from_mib(1024);
 /// A limit on class data that is enough for most applications.
@@ -382,8 +380,8 @@ mod tests {
         let first = |gc_seconds: u64| {
             let mut app = elephant_sample::app(&[]);
             let totals = &mut elephant_sample::executor(&mut app, "1").totals;
-            totals.task_time = Some(Millis::from_secs(100));
-            totals.gc_time = Some(Millis::from_secs(gc_seconds));
+            totals.task_time = Some(elephant_base::units::Millis::from_secs(100));
+            totals.gc_time = Some(elephant_base::units::Millis::from_secs(gc_seconds));
             let spark = app.spark.as_deref().unwrap();
             against(&app, spark, FailureKind::HeartbeatTimeout).swap_remove(0).text
         };

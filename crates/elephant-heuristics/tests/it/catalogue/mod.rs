@@ -5,7 +5,7 @@ mod new_rule;
 mod page;
 mod spark;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -14,8 +14,8 @@ use elephant_catalogue::Rule;
 use elephant_engine::engine::{Options, analyze};
 use elephant_rule::finding::{Finding, Measure, Provenance};
 use elephant_rule::params::ParamValue;
-use elephant_rule::params::layers::Parameter;
-use elephant_ruleset::{PRESETS, RuleFile, RuleSet, settings};
+use elephant_rule::params::layers::{Origin, Parameter};
+use elephant_ruleset::{ActiveRule, PRESETS, RuleFile, RuleSet, settings};
 use serde::Deserialize;
 use serde_yaml::Mapping;
 use walkdir::WalkDir;
@@ -76,8 +76,11 @@ fn ids_are_unique_and_in_kebab_case() {
 #[test]
 fn every_page_has_its_title_and_ordered_headings() {
     for rule in elephant_heuristics::BUILT_IN.rules() {
-        assert_eq!(page::title(rule.page), Some(rule.title), "{}", rule.id);
-        assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{}", rule.id);
+        let path = path_of(rule.id, "md");
+        let title =
+            format!("{path}:1: the first line must be \"# {}\", the title in {}", rule.title, place(rule.id));
+        assert_eq!(page::title(rule.page), Some(rule.title), "{title}");
+        assert_eq!(page::headings(rule.page), page::RULE_HEADINGS, "{path}: these headings, in this order");
     }
     for &&settings::Settings { id, title, page, .. } in &settings::ALL {
         assert_eq!(page::title(page), Some(title), "{id}");
@@ -85,7 +88,11 @@ fn every_page_has_its_title_and_ordered_headings() {
     }
     for id in ids().chain(settings_ids()) {
         for heading in page::headings(page_of(id)) {
-            assert!(!page::section(page_of(id), heading).is_empty(), "{id}: nothing below \"{heading}\"");
+            assert!(
+                !page::section(page_of(id), heading).is_empty(),
+                "{}: nothing below \"{heading}\"",
+                path_of(id, "md")
+            );
         }
     }
 }
@@ -94,10 +101,15 @@ fn every_page_has_its_title_and_ordered_headings() {
 fn pages_fit_a_terminal_and_do_not_repeat_cut_offs() {
     for id in ids().chain(settings_ids()) {
         for line in page_of(id).lines() {
-            assert!(line.chars().count() <= 80, "{id}: more than 80 columns: {line}");
-            assert!(!line.contains('\t') && line.trim_end() == line, "{id}: stray blanks: {line}");
+            let path = path_of(id, "md");
+            assert!(line.chars().count() <= 80, "{path}: more than 80 columns: {line}");
+            assert!(!line.contains('\t') && line.trim_end() == line, "{path}: stray blanks: {line}");
         }
-        assert!(!page::has_cutoff_list(page_of(id)), "{id}: a list of cut-offs duplicates the YAML");
+        assert!(
+            !page::has_cutoff_list(page_of(id)),
+            "{}: a list of cut-offs duplicates the YAML",
+            path_of(id, "md")
+        );
     }
 }
 
@@ -105,7 +117,8 @@ fn pages_fit_a_terminal_and_do_not_repeat_cut_offs() {
 fn pages_document_every_key_of_their_rule() {
     for id in ids().chain(settings_ids()) {
         for key in defaults_of(id).keys().map(|key| key.as_str().unwrap()).filter(|key| *key != "rule") {
-            assert!(page::names(page_of(id), key), "{id}: the page does not explain {key}");
+            let (page, yaml) = (path_of(id, "md"), path_of(id, "yaml"));
+            assert!(page::names(page_of(id), key), "{page}: explain `{key}`, a parameter in {yaml}");
         }
     }
 }
@@ -127,7 +140,15 @@ fn every_rules_file_belongs_to_a_rule_or_a_preset() {
         let parts = path.strip_prefix(&root).unwrap().iter().map(|part| part.to_str().unwrap());
         parts.collect::<Vec<_>>().join("/")
     };
-    assert_eq!(files.map(|file| name(file.path())).collect::<BTreeSet<_>>(), expected);
+    let found: BTreeSet<String> = files.map(|file| name(file.path())).collect();
+    let (extra, missing): (Vec<_>, Vec<_>) =
+        (found.difference(&expected).collect(), expected.difference(&found).collect());
+    assert!(missing.is_empty(), "rules/: create {missing:?}");
+    assert!(
+        extra.is_empty(),
+        "rules/: {extra:?} belong to no rule: add its RULE to RULES in crates/elephant-heuristics/src/<engine>/mod.rs, or delete \
+         them"
+    );
 }
 
 #[test]
@@ -137,7 +158,13 @@ fn defaults_load_on_their_own_and_list_all_parameters_in_order() {
         let id = active.info.id.as_ref();
         let listed: Vec<&str> = active.params.iter().map(|parameter| parameter.key.as_ref()).collect();
         let document = defaults_of(id);
-        assert_eq!(listed, parameters(&document), "{id}");
+        assert_eq!(
+            listed,
+            parameters(&document),
+            "{}: the keys and their order, as in the `rule_params!` above {}",
+            path_of(id, "yaml"),
+            place(id)
+        );
         assert_eq!(document.get("rule").and_then(|rule| rule.as_str()), Some(id));
     }
     for id in settings_ids() {
@@ -154,7 +181,13 @@ fn rule_facts_are_on_its_page() {
     for Rule { id, page, facts, .. } in elephant_heuristics::BUILT_IN.rules() {
         if let Some(measure) = facts.key_measure {
             let evidence = page::section(page, "Evidence");
-            assert!(page::names(evidence, measure.key), "{id}: {} is not evidence", measure.key);
+            assert!(
+                page::names(evidence, measure.key),
+                "{}: {} of measured_by is not in the section Evidence of {}",
+                place(id),
+                measure.key,
+                path_of(id, "md")
+            );
         }
         let params = &rules.rules().iter().find(|rule| rule.info.id == *id).unwrap().params;
         for limit in facts.chart_limits {
@@ -163,11 +196,24 @@ fn rule_facts_are_on_its_page() {
                 ParamValue::Text(_) => None,
             };
             let known = params.iter().filter_map(key).any(|key| key == limit.key);
-            assert!(known, "{id}: {} is no threshold", limit.key);
+            assert!(
+                known,
+                "{}: {} of charted is no threshold in {}",
+                place(id),
+                limit.key,
+                path_of(id, "yaml")
+            );
         }
         let is_own = facts.provenance == Provenance::Own;
         let has_class = page::section(page, "Source").contains("Heuristic`");
-        assert_ne!(has_class, is_own, "{id}: {:?}, but its page says otherwise", facts.provenance);
+        assert_ne!(
+            has_class,
+            is_own,
+            "{}: {:?}, but the section Source of {} says otherwise",
+            place(id),
+            facts.provenance,
+            path_of(id, "md")
+        );
         sized.extend(facts.sizes);
     }
     assert_eq!(sized.len(), 3, "{sized:?}");
@@ -190,10 +236,50 @@ fn pages_document_every_difference_from_the_preset() {
         let differences = page::section(page_of(id), "Differences from Dr. Elephant");
         let defaults = defaults_of(id);
         for key in parameters(&document) {
-            assert!(page::names(differences, key), "{id}: the page does not say that {key} differs");
-            assert_ne!(document.get(key), defaults.get(key), "{id}: {key} does not differ");
+            // A preset holds all values that its rules judge by, also those that are the same here.
+            if document.get(key) == defaults.get(key) {
+                continue;
+            }
+            assert!(
+                page::names(differences, key),
+                "{}: the section on differences does not name {key}",
+                path_of(id, "md")
+            );
         }
     }
+}
+
+/// The presets that one builds on, which are given before it.
+fn below(name: &str) -> &'static [&'static str] {
+    match name {
+        "dr-elephant" | "dr-elephant-0.4" => &[],
+        "dr-elephant-tuning" => &["dr-elephant", "dr-elephant-shs"],
+        _ => &["dr-elephant"],
+    }
+}
+
+/// A preset judges as Dr. Elephant did, whatever the built-in values become: every parameter of a rule that it leaves on
+/// must come from the preset.
+#[test]
+fn presets_hold_every_value_that_they_judge_by() {
+    let mut missing = Vec::new();
+    for (name, _) in PRESETS {
+        let files: Vec<RuleFile> = below(name).iter().chain([name]).flat_map(|name| preset(name)).collect();
+        let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap();
+        // Dr. Elephant 0.4 had no rules on Spark, so the preset says nothing about them.
+        let covers = |rule: &&ActiveRule| *name != "dr-elephant-0.4" || rule.engine() != "spark";
+        for rule in rules.rules().iter().filter(|rule| rule.enabled.value).filter(covers) {
+            let built_in = rule.params.iter().filter(|param| matches!(param.origin, Origin::BuiltIn));
+            let values = defaults_of(&rule.info.id);
+            missing.extend(built_in.map(|param| {
+                let value =
+                    values.get(&*param.key).map(|value| serde_yaml::to_string(value).unwrap_or_default());
+                let value = value.unwrap_or_default().trim().replace('\n', " ");
+                format!("rules/presets/{name}.yaml: rule {}: add \"{}: {value}\"", rule.info.id, param.key)
+            }));
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
 /// The built-in rules and each preset, with every rule enabled.
@@ -227,21 +313,34 @@ static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
     findings
 });
 
+/// The file and line of a rule's declaration, for messages.
+fn place(id: &str) -> String {
+    let (file, line) = elephant_heuristics::BUILT_IN.rule(id).map_or(("rules", 1), |rule| rule.place);
+    format!("{file}:{line}: {id}")
+}
+
+/// The path of a rule's YAML ("yaml") or page ("md").
+fn path_of(id: &str, ending: &str) -> String {
+    let folder =
+        elephant_heuristics::BUILT_IN.rule(id).map_or_else(String::new, |rule| format!("{}/", rule.folder));
+    format!("rules/{folder}{id}.{ending}")
+}
+
+/// Rules whose findings need a history that is too large for this repository.
+const TOO_LARGE: [&str; 1] = ["spark-event-log-limit"];
+
 #[test]
-fn handwritten_jobs_trigger_every_rule() {
-    let apps = history::applications();
-    let sets = rule_sets();
-    let found = sets.iter().flat_map(|rules| apps.iter().flat_map(|app| rules.evaluate(app).findings));
-    let mut worst: BTreeMap<String, Severity> = BTreeMap::new();
-    for finding in found {
-        let seen = worst.entry(finding.rule.into_owned()).or_default();
-        *seen = finding.severity.max(*seen);
-    }
-    for id in
-        elephant_heuristics::BUILT_IN.rules().filter(|rule| rule.folder == "mapreduce").map(|rule| rule.id)
-    {
-        assert!(worst.get(id) > Some(&Severity::None), "{id} never has a finding");
-    }
+fn every_rule_finds_something_in_a_fixture() {
+    let found: BTreeSet<&str> =
+        FINDINGS.iter().filter(|it| it.severity > Severity::None).map(|it| it.rule.as_ref()).collect();
+    let can_have_one = |id: &&str| !TOO_LARGE.contains(id);
+    let missing: Vec<String> =
+        ids().filter(can_have_one).filter(|id| !found.contains(id)).map(place).collect();
+    assert!(
+        missing.is_empty(),
+        "{missing:#?} never find anything: add a case per severity to mapreduce.rs or spark_cases.rs in \
+         crates/elephant-heuristics/tests/it/fixtures, then run INSTA_UPDATE=always cargo test -p elephant-heuristics"
+    );
 }
 
 /// The message without text quoted from the history, which has its own punctuation.
@@ -284,7 +383,8 @@ fn exactly_the_findings_above_none_have_advice() {
         assert_eq!(
             advice.is_empty(),
             *severity == Severity::None,
-            "{rule}, {severity}, {message}: {advice:?}"
+            "{}, {severity}, {message}: {advice:?}",
+            place(rule)
         );
         assert!(advice.iter().all(|text| !text.is_empty()), "{rule}: {advice:?}");
     }
@@ -295,8 +395,12 @@ fn evidence_names_its_unit_and_is_on_the_page() {
     for Finding { rule, evidence, .. } in FINDINGS.iter() {
         let explained = page::section(page_of(rule), "Evidence");
         for (key, measure) in evidence {
-            assert!(key.ends_with(measure.key_ending()), "{rule}: {key} holds {measure:?}");
-            assert!(page::names(explained, key), "{rule}: the page does not explain {key}");
+            assert!(
+                key.ends_with(measure.key_ending()),
+                "{}: the key {key} needs the ending of {measure:?}",
+                place(rule)
+            );
+            assert!(page::names(explained, key), "{}: explain `{key}` below Evidence", path_of(rule, "md"));
         }
     }
 }

@@ -17,7 +17,7 @@ fn sources() -> TempDir {
         let cases = ["it/fixtures/mapreduce.rs", "it/fixtures/spark_cases.rs"];
         edited.iter().chain(&cases).any(|end| path.ends_with(end))
     };
-    for folder in ["crates/elephant-heuristics/src", "tests"] {
+    for folder in ["crates/elephant-heuristics"] {
         for entry in WalkDir::new(elephant_testing::root().join(folder)).into_iter().map(Result::unwrap) {
             if entry.file_type().is_file() && is_wanted(entry.path()) {
                 let target = copy.path().join(entry.path().strip_prefix(elephant_testing::root()).unwrap());

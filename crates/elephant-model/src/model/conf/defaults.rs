@@ -171,6 +171,7 @@ fn in_version(values: &[(Version, &'static str)], version: Option<Version>) -> O
     }
 }
 
+#[doc(hidden)]
 impl Application {
     /// Whether executors come and go with the tasks: `spark.dynamicAllocation.enabled`, which Spark before 2.0 ignores, with a
     /// warning, if the number of executors is set.
@@ -234,6 +235,7 @@ impl Application {
     }
 }
 
+#[doc(hidden)]
 impl Conf {
     /// A configuration of one setting.
     #[must_use]

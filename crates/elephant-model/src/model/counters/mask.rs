@@ -31,29 +31,34 @@ impl CounterMask {
 
     /// The intersection of both sets.
     #[must_use]
+    #[doc(hidden)]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
     /// Its counters in declaration order.
+    #[doc(hidden)]
     pub fn iter(self) -> impl Iterator<Item = Counter> {
         Counter::ALL.into_iter().filter(move |&counter| self.has(counter))
     }
 
     /// Whether the set is empty.
     #[must_use]
+    #[doc(hidden)]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// Whether the set contains `counter`.
     #[must_use]
+    #[doc(hidden)]
     pub fn has(self, counter: Counter) -> bool {
         self.0 & bit(counter) != 0
     }
 
     /// Whether the set contains one of `counters`.
     #[must_use]
+    #[doc(hidden)]
     pub fn has_any(self, counters: &[Counter]) -> bool {
         self.0 != 0 && counters.iter().any(|&counter| self.has(counter))
     }
@@ -63,6 +68,7 @@ impl CounterMask {
     }
 
     /// Adds all counters of another set.
+    #[doc(hidden)]
     pub fn insert_all(&mut self, other: Self) {
         self.0 |= other.0;
     }

@@ -71,6 +71,7 @@ impl CounterSet {
     /// The counters that are present but cannot be read. If one has no name, these are all of Hadoop's
     /// counters without a readable value.
     #[must_use]
+    #[doc(hidden)]
     pub fn unreadable(&self) -> CounterMask {
         let any = if self.other_unreadable == OtherUnreadable::Nameless {
             CounterMask::HADOOP.0 & (!self.from_framework | ADDS_UP)
@@ -82,6 +83,7 @@ impl CounterSet {
 
     /// The value of a counter without a type; `None` if there is none, or if one of them cannot be read.
     #[must_use]
+    #[doc(hidden)]
     pub fn other(&self, group: Symbol, name: Symbol) -> Option<i64> {
         let mut found = self.others.iter().filter(|other| other.group == group && other.name == name);
         found.next().filter(|_| !self.has_unreadable_others()).map(|other| other.value)
@@ -95,6 +97,7 @@ impl CounterSet {
 
     /// Whether any counter, with or without a type, is present but cannot be read.
     #[must_use]
+    #[doc(hidden)]
     pub const fn is_damaged(&self) -> bool {
         self.unreadable != 0 || !matches!(self.other_unreadable, OtherUnreadable::None)
     }
@@ -104,6 +107,7 @@ impl CounterSet {
     /// Counters that stand for several file systems are summed; for all others, a framework group replaces
     /// the value of a user's group with the same counter name, never the other way round.
     #[inline]
+    #[doc(hidden)]
     pub fn record(&mut self, counter: Counter, value: i64, framework: bool) {
         let bit = bit(counter);
         let adds_up = bit & ADDS_UP != 0;
@@ -127,6 +131,7 @@ impl CounterSet {
 
     /// Records that a counter is present but cannot be read; `framework` says whether its group belongs to
     /// Hadoop itself.
+    #[doc(hidden)]
     pub fn mark_unreadable(&mut self, counter: Counter, framework: bool) {
         let bit = bit(counter);
         if framework || self.from_framework & bit == 0 {
@@ -138,17 +143,20 @@ impl CounterSet {
     }
 
     /// Records that a counter without a type is present but cannot be read.
+    #[doc(hidden)]
     pub fn mark_other_unreadable(&mut self) {
         self.other_unreadable = self.other_unreadable.max(OtherUnreadable::Other);
     }
 
     /// Records that counters are present whose names cannot be read either.
+    #[doc(hidden)]
     pub fn mark_nameless_unreadable(&mut self) {
         self.other_unreadable = OtherUnreadable::Nameless;
     }
 
     /// Clears the set but keeps its allocations.
     #[inline]
+    #[doc(hidden)]
     pub fn clear(&mut self) {
         self.present = 0;
         self.from_framework = 0;
@@ -158,6 +166,7 @@ impl CounterSet {
     }
 
     /// Copies `other` but keeps the allocations.
+    #[doc(hidden)]
     pub fn copy_from(&mut self, other: &Self) {
         self.values = other.values;
         self.present = other.present;

@@ -18,6 +18,7 @@ pub enum ClusterManager {
     Local,
 }
 
+#[doc(hidden)]
 impl ClusterManager {
     /// The cluster manager named by `spark.master`; `None` if missing or unknown.
     #[must_use]
@@ -49,7 +50,7 @@ impl ClusterManager {
         cores.trim().parse().ok().filter(|cores| *cores > 0)
     }
 
-    /// As [`Self::of`], or else the manager that uses ids of this application's format: the configuration may
+    /// As `of`, or else the manager that uses ids of this application's format: the configuration may
     /// be missing or redacted.
     #[must_use]
     pub fn of_application(app: &Application) -> Option<Self> {

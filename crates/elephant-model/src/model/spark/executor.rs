@@ -105,6 +105,7 @@ impl Peaks {
 
     /// Number of metrics with unreadable values, whose peaks are unknown.
     #[must_use]
+    #[doc(hidden)]
     pub fn unreadable(&self) -> usize {
         self.values.iter().filter(|value| **value == UNREADABLE).count()
     }
@@ -117,6 +118,7 @@ impl Peaks {
 
     /// As [`Peaks::get`], but 0 is `None`, because Spark logs 0 for a metric that it does not measure.
     #[must_use]
+    #[doc(hidden)]
     pub fn measured(&self, metric: ExecutorMetric) -> Option<Bytes> {
         self.get(metric).filter(|&value| value > 0).map(Bytes::new)
     }
@@ -129,12 +131,14 @@ impl Peaks {
 
     /// Peak of execution and storage memory, on and off the heap together.
     #[must_use]
+    #[doc(hidden)]
     pub fn unified(&self) -> Option<Bytes> {
         self.on_and_off(ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory)
     }
 
     /// Peak of storage memory, on and off the heap together.
     #[must_use]
+    #[doc(hidden)]
     pub fn storage(&self) -> Option<Bytes> {
         self.on_and_off(ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory)
     }
@@ -150,6 +154,7 @@ impl Peaks {
     /// Peak of the resident memory of the process tree: the sum of the peaks of its parts, so never too low;
     /// `None` if it was not measured.
     #[must_use]
+    #[doc(hidden)]
     pub fn resident(&self) -> Option<Bytes> {
         let jvm = self.measured(ExecutorMetric::ProcessTreeJvmRssMemory)?;
         let children =
@@ -161,6 +166,7 @@ impl Peaks {
     /// Raises the peak of the metric at this index of [`ExecutorMetric::ALL`] to `value`, if that is higher;
     /// negative values are ignored.
     #[inline]
+    #[doc(hidden)]
     pub fn raise_at(&mut self, place: usize, value: i64) {
         if let Some(known) = self.values.get_mut(place) {
             *known = value.max(*known);
@@ -168,12 +174,14 @@ impl Peaks {
     }
 
     /// Records that a value of the metric at this index cannot be read.
+    #[doc(hidden)]
     pub fn mark_unreadable_at(&mut self, place: usize) {
         self.raise_at(place, UNREADABLE);
     }
 
     /// Sets the peak of the metric at this index unconditionally.
     #[inline]
+    #[doc(hidden)]
     pub fn set_at(&mut self, place: usize, value: i64) {
         if let Some(known) = self.values.get_mut(place) {
             *known = value;
@@ -181,11 +189,13 @@ impl Peaks {
     }
 
     /// Raises the peak of a metric to this value, if it is lower.
+    #[doc(hidden)]
     pub fn raise(&mut self, metric: ExecutorMetric, value: i64) {
         self.raise_at(metric as usize, value);
     }
 
     /// Raises each peak to that of `other`, if it is lower.
+    #[doc(hidden)]
     pub fn raise_all(&mut self, other: &Self) {
         for (known, &value) in self.values.iter_mut().zip(&other.values) {
             *known = value.max(*known);
@@ -278,6 +288,7 @@ pub struct Executor {
 impl Executor {
     /// Sort key: numeric ids first, by value.
     #[must_use]
+    #[doc(hidden)]
     pub fn order(id: &str) -> (u64, &str) {
         (id.parse().unwrap_or(u64::MAX), id)
     }
@@ -286,6 +297,7 @@ impl Executor {
     /// memory, if they are higher than both the block manager's memory and the heap (Spark's default if that is
     /// unknown); and of storage memory on or off the heap, if they are higher than that part of the block manager's
     /// memory.
+    #[doc(hidden)]
     pub fn forget_peaks_beyond(&mut self, heap: Option<Bytes>) {
         let beyond =
             |peak: Option<Bytes>, most: Option<Bytes>| peak.zip(most).is_some_and(|(peak, most)| peak > most);
@@ -316,6 +328,7 @@ impl Executor {
 
     /// Whether it is the driver, which Spark 1 calls "localhost" where it runs the tasks.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_driver(&self) -> bool {
         matches!(self.id.as_str(), "driver" | "<driver>" | "localhost")
     }

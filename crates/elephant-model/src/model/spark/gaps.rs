@@ -30,6 +30,7 @@ impl Facet {
 
     /// Whether it concerns the work of the application, and not only its resources and its end.
     #[must_use]
+    #[doc(hidden)]
     pub const fn is_work(self) -> bool {
         matches!(self, Self::Tasks | Self::Stages | Self::Jobs)
     }
@@ -81,6 +82,7 @@ pub struct Gaps {
     pub missing_parts: bool,
 }
 
+#[doc(hidden)]
 impl Gaps {
     /// Whether nothing is missing.
     #[must_use]

@@ -40,6 +40,7 @@ pub struct Job {
 impl Job {
     /// A job with an id and nothing else.
     #[must_use]
+    #[doc(hidden)]
     pub const fn new(id: u32) -> Self {
         Self {
             id,

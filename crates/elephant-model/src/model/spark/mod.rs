@@ -81,6 +81,7 @@ impl Spark {
     }
 
     /// All attempts of a stage.
+    #[doc(hidden)]
     pub fn attempts_of(&self, stage: u32) -> impl Iterator<Item = &Stage> {
         let first = self.stages.partition_point(|other| other.id.stage < stage);
         let rest = self.stages.get(first..).unwrap_or_default();
@@ -89,6 +90,7 @@ impl Spark {
 
     /// The job that ran the stage; see [`Stage::job`].
     #[must_use]
+    #[doc(hidden)]
     pub fn job_of(&self, stage: &Stage) -> Option<&Job> {
         self.jobs.get(stage.job?)
     }
@@ -105,6 +107,7 @@ impl Spark {
 
     /// The resource profile with this id.
     #[must_use]
+    #[doc(hidden)]
     pub fn resource_profile(&self, id: u32) -> Option<&ResourceProfile> {
         let place = self.resource_profiles.binary_search_by_key(&id, |profile| profile.id).ok()?;
         self.resource_profiles.get(place)
@@ -112,6 +115,7 @@ impl Spark {
 
     /// Whether one of these counters cannot be read for some task, so that its sum over executors is unknown.
     #[must_use]
+    #[doc(hidden)]
     pub fn any_unreadable(&self, counters: &[Counter]) -> bool {
         self.workers().any(|worker| worker.totals.unreadable.has_any(counters))
     }

@@ -28,6 +28,7 @@ pub struct SqlExecution {
 impl SqlExecution {
     /// An execution with an id and nothing else.
     #[must_use]
+    #[doc(hidden)]
     pub const fn new(id: u64) -> Self {
         Self {
             id,

@@ -69,6 +69,7 @@ pub struct Stage {
 impl Stage {
     /// A stage attempt with an id and nothing else.
     #[must_use]
+    #[doc(hidden)]
     pub fn new(id: StageAttempt) -> Self {
         Self {
             id,

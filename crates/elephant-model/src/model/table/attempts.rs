@@ -63,6 +63,7 @@ impl Attempts {
     }
 
     /// Prepares an empty table for this many attempts.
+    #[doc(hidden)]
     pub fn expect(&mut self, attempts: usize) {
         self.rows.times.expect(attempts);
         self.rows.labels.expect(attempts);
@@ -70,6 +71,7 @@ impl Attempts {
     }
 
     /// Adds an attempt of the task in row `task` and returns the attempt's row.
+    #[doc(hidden)]
     pub fn push(&mut self, task: u32, number: u32) -> usize {
         let row = self.rows.task.len();
         self.rows.task.push(task);
@@ -104,6 +106,7 @@ impl Attempts {
 
     /// The time between two points; `None` if either is unknown or the clock ran backwards.
     #[must_use]
+    #[doc(hidden)]
     pub fn span(&self, row: usize, from: TimePoint, to: TimePoint) -> Option<Millis> {
         Millis::between(self.time(row, from)?, self.time(row, to)?)
     }
@@ -122,12 +125,14 @@ impl Attempts {
 
     /// The rack of its host.
     #[must_use]
+    #[doc(hidden)]
     pub fn rack(&self, row: usize) -> Option<Symbol> {
         self.symbol(Label::Rack, row)
     }
 
     /// How close the attempt ran to its input.
     #[must_use]
+    #[doc(hidden)]
     pub fn locality(&self, row: usize) -> Option<Locality> {
         match self.label(Label::Locality, row)? {
             0 => Some(Locality::NodeLocal),
@@ -146,6 +151,7 @@ impl Attempts {
 
     /// The attempt's own numeric id ("Task ID" in Spark).
     #[must_use]
+    #[doc(hidden)]
     pub fn id(&self, row: usize) -> Option<u64> {
         self.label(Label::Id, row).and_then(|id| u64::try_from(id).ok())
     }
@@ -165,6 +171,7 @@ impl Attempts {
 
     /// The value of a counter; negative if the log says so.
     #[must_use]
+    #[doc(hidden)]
     pub fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
         self.rows.counters.get(counter.index(), row)
     }
@@ -190,6 +197,7 @@ impl Attempts {
     /// The counters of an attempt that are present but cannot be read: not a number, negative, or impossibly
     /// large.
     #[must_use]
+    #[doc(hidden)]
     pub fn unreadable(&self, row: usize) -> CounterMask {
         if self.rows.any_unreadable.is_empty() {
             return CounterMask::default();
@@ -200,6 +208,7 @@ impl Attempts {
 
     /// The counters that cannot be read for some attempt; their sums are unknown.
     #[must_use]
+    #[doc(hidden)]
     pub fn any_unreadable(&self) -> CounterMask {
         self.rows.any_unreadable
     }
@@ -212,6 +221,7 @@ impl Attempts {
 
     /// The sum of these counters of an attempt; `None` if it has none of them, or one cannot be read.
     #[must_use]
+    #[doc(hidden)]
     pub fn total(&self, row: usize, counters: &[Counter]) -> Option<u64> {
         if self.unreadable(row).has_any(counters) {
             return None;
@@ -223,6 +233,7 @@ impl Attempts {
     /// The sum of these counters over all attempts; `None` if no attempt has one of them, or one of any
     /// attempt cannot be read.
     #[must_use]
+    #[doc(hidden)]
     pub fn sum(&self, counters: &[Counter]) -> Option<u64> {
         if self.rows.any_unreadable.has_any(counters) {
             return None;
@@ -233,29 +244,34 @@ impl Attempts {
 
     /// The sum of a counter over all attempts, whether or not it can be read for all of them; `None` if none has it.
     #[must_use]
+    #[doc(hidden)]
     pub fn sum_of_values(&self, counter: Counter) -> Option<i128> {
         self.rows.counters.sum(counter.index())
     }
 
     /// Whether an attempt has any typed counter.
     #[must_use]
+    #[doc(hidden)]
     pub fn has_counters(&self, row: usize) -> bool {
         self.rows.counters.any(row)
     }
 
     /// Diagnostics of unsuccessful attempts, by row.
     #[must_use]
+    #[doc(hidden)]
     pub fn diagnostics(&self) -> &[(u32, Symbol)] {
         &self.rows.diagnostics
     }
 
     /// The attempt's progress arrays.
     #[must_use]
+    #[doc(hidden)]
     pub fn progress(&self, row: usize) -> Option<ProgressSplits> {
         self.rows.progress.get(row)
     }
 
     /// Sets how the attempt ended.
+    #[doc(hidden)]
     pub fn set_outcome(&mut self, row: usize, outcome: Outcome) {
         if let Some(slot) = self.rows.outcomes.get_mut(row) {
             *slot = outcome;
@@ -263,46 +279,55 @@ impl Attempts {
     }
 
     /// Sets when the attempt reached a point; `None` for unknown.
+    #[doc(hidden)]
     pub fn set_time(&mut self, row: usize, point: TimePoint, at: Option<Timestamp>) {
         self.rows.times.set(point as usize, row, at.map(Timestamp::as_millis));
     }
 
     /// Sets the node that the attempt ran on.
+    #[doc(hidden)]
     pub fn set_node(&mut self, row: usize, node: Option<Symbol>) {
         self.set_label(Label::Node, row, node.map(|s| i64::from(s.index())));
     }
 
     /// Sets the rack of that node.
+    #[doc(hidden)]
     pub fn set_rack(&mut self, row: usize, rack: Option<Symbol>) {
         self.set_label(Label::Rack, row, rack.map(|s| i64::from(s.index())));
     }
 
     /// Sets how far the attempt was from its data.
+    #[doc(hidden)]
     pub fn set_locality(&mut self, row: usize, locality: Option<Locality>) {
         self.set_label(Label::Locality, row, locality.map(|l| l as i64));
     }
 
     /// Sets whether the attempt is a speculative copy; `None` for unknown.
+    #[doc(hidden)]
     pub fn set_speculative(&mut self, row: usize, speculative: Option<bool>) {
         self.set_label(Label::Speculative, row, speculative.map(i64::from));
     }
 
     /// Sets the executor that the attempt ran on.
+    #[doc(hidden)]
     pub fn set_executor(&mut self, row: usize, executor: Option<Symbol>) {
         self.set_label(Label::Executor, row, executor.map(|s| i64::from(s.index())));
     }
 
     /// Sets the own numeric id of the attempt ("Task ID" in Spark).
+    #[doc(hidden)]
     pub fn set_id(&mut self, row: usize, id: Option<u64>) {
         self.set_label(Label::Id, row, id.and_then(|id| i64::try_from(id).ok()));
     }
 
     /// Sets why the attempt ended.
+    #[doc(hidden)]
     pub fn set_end_reason(&mut self, row: usize, reason: Option<EndReason>) {
         self.set_label(Label::Reason, row, reason.map(|reason| reason as i64));
     }
 
     /// Sets all counters of the set; others stay as they are.
+    #[doc(hidden)]
     pub fn set_counters(&mut self, row: usize, counters: &CounterSet) {
         for (counter, value) in counters.iter() {
             self.set_counter(row, counter, Some(value));
@@ -315,6 +340,7 @@ impl Attempts {
 
     /// Sets a counter; an impossible value is recorded as unreadable.
     #[inline]
+    #[doc(hidden)]
     pub fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
         let known = match value {
             Some(value) if !(0..=MAX_COUNTER_VALUE).contains(&value) => {
@@ -328,6 +354,7 @@ impl Attempts {
 
     /// Records that a counter is present but cannot be read.
     #[cold]
+    #[doc(hidden)]
     pub fn mark_unreadable(&mut self, row: usize, counter: Counter) {
         if let Ok(row) = u32::try_from(row) {
             self.rows.unreadable.entry(row).or_default().insert(counter);
@@ -337,12 +364,14 @@ impl Attempts {
 
     /// Records that the value of a counter is impossible, and so unknown.
     #[cold]
+    #[doc(hidden)]
     pub fn forget_counter(&mut self, row: usize, counter: Counter) {
         self.rows.counters.set(counter.index(), row, None);
         self.mark_unreadable(row, counter);
     }
 
     /// Adds the diagnostics of an attempt.
+    #[doc(hidden)]
     pub fn set_diagnostics(&mut self, row: usize, text: Symbol) {
         if let Ok(row) = u32::try_from(row) {
             self.rows.diagnostics.push((row, text));
@@ -350,6 +379,7 @@ impl Attempts {
     }
 
     /// Sets the attempt's progress arrays.
+    #[doc(hidden)]
     pub fn set_progress(&mut self, row: usize, splits: &ProgressSplits) {
         self.rows.progress.set(row, splits);
     }

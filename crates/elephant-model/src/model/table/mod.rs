@@ -134,6 +134,7 @@ pub struct TaskGroup {
 impl TaskGroup {
     /// A group without tasks.
     #[must_use]
+    #[doc(hidden)]
     pub fn new(kind: TaskKind) -> Self {
         Self { kind, tasks: Tasks::default(), attempts: Attempts::default() }
     }
@@ -152,6 +153,7 @@ impl TaskGroup {
     /// Whether the driver of Spark denied the commit of an attempt before another attempt of its task had succeeded: then the
     /// task runs once more. Otherwise the attempt lost a race of copies, which is no failure.
     #[must_use]
+    #[doc(hidden)]
     pub fn runs_again_after_denial(&self, row: usize) -> bool {
         let attempts = &self.attempts;
         if attempts.end_reason(row) != Some(EndReason::CommitDenied) {
@@ -168,6 +170,7 @@ impl TaskGroup {
 
     /// The end times of the successful tasks, earliest first.
     #[must_use]
+    #[doc(hidden)]
     pub fn sorted_ends(&self) -> Vec<Timestamp> {
         let ends = self.winners().filter_map(|row| self.attempts.time(row, TimePoint::Finish));
         let mut ends: Vec<Timestamp> = ends.collect();
@@ -183,11 +186,13 @@ impl TaskGroup {
 
     /// Bytes allocated, without what the allocator adds.
     #[must_use]
+    #[doc(hidden)]
     pub fn held(&self) -> usize {
         self.tasks.held() + self.attempts.held()
     }
 
     /// Frees unused capacity.
+    #[doc(hidden)]
     pub fn shrink(&mut self) {
         self.tasks.shrink();
         self.attempts.shrink();

@@ -59,6 +59,7 @@ impl Tasks {
     }
 
     /// Adds a task with its number within the job and returns its row.
+    #[doc(hidden)]
     pub fn push(&mut self, number: u32) -> usize {
         let row = self.rows.outcomes.len();
         self.rows.outcomes.push(Outcome::Unfinished);
@@ -102,16 +103,19 @@ impl Tasks {
     }
 
     /// Sets when the task started; `None` for unknown.
+    #[doc(hidden)]
     pub fn set_start(&mut self, row: usize, at: Option<Timestamp>) {
         self.set(row, Field::Start, at.map(Timestamp::as_millis));
     }
 
     /// Sets when the task ended; `None` for unknown.
+    #[doc(hidden)]
     pub fn set_finish(&mut self, row: usize, at: Option<Timestamp>) {
         self.set(row, Field::Finish, at.map(Timestamp::as_millis));
     }
 
     /// Sets how the task ended.
+    #[doc(hidden)]
     pub fn set_outcome(&mut self, row: usize, outcome: Outcome) {
         if let Some(slot) = self.rows.outcomes.get_mut(row) {
             *slot = outcome;
@@ -119,11 +123,13 @@ impl Tasks {
     }
 
     /// Sets the row of the task's representative attempt.
+    #[doc(hidden)]
     pub fn set_representative(&mut self, row: usize, attempt: Option<usize>) {
         self.set(row, Field::Representative, attempt.and_then(|a| i64::try_from(a).ok()));
     }
 
     /// Sets the nodes that hold the task's input.
+    #[doc(hidden)]
     pub fn set_split_hosts(&mut self, row: usize, hosts: impl IntoIterator<Item = Symbol>) {
         let start = self.rows.split_hosts.len();
         self.rows.split_hosts.extend(hosts);

@@ -31,6 +31,7 @@ impl Others {
     }
 }
 
+#[doc(hidden)]
 impl Attempts {
     /// Keeps the counters without a type.
     pub fn set_other_counters(&mut self, row: usize, counters: &CounterSet) {

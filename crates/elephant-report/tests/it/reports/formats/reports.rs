@@ -11,7 +11,7 @@ use elephant_model::model::conf::{Conf, Property};
 use elephant_model::model::{Engine, Status};
 use elephant_parse::{Level, Position, Problem};
 use elephant_rule::finding::{
-    Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
+    Caps, Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
 };
 use elephant_ruleset::{RuleInfo, RuleSet};
 use elephant_verdict::troubles::{Recommended, Trouble};
@@ -86,7 +86,7 @@ pub fn hostile(name: &str) -> Report {
         also_about: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
-        is_excused: false,
+        caps: Caps::default(),
         severity,
         score: 8,
         subject,

@@ -2,16 +2,10 @@
 
 use super::Trouble;
 use super::recommended::Recommended;
-use super::removal::FEWER_INSTEAD;
 use super::value::larger_splits;
-use crate::savings::{Amounts, SavingStatus};
+use crate::savings::{Amounts, SavingStatus, WhyUnknown};
 use elephant_base::severity::Severity;
-use elephant_rule::finding::{Advice, Finding, SettingChange, TroubleKind};
-
-/// The beginning of advice whose settings are not recommended.
-const IF: &str = "if run time matters more than memory, ";
-/// The same after failures that were rare.
-const IF_AGAIN: &str = "if tasks fail so again and again, ";
+use elephant_rule::finding::{Advice, Cap, CapReason, Finding, SettingChange, TroubleKind, When};
 
 /// More memory than this share of what a run used is not worth it after rare failures that its retries made good.
 const MUCH_MORE: f64 = 0.5;
@@ -22,7 +16,7 @@ const RARE_LOSSES: f64 = 0.05;
 /// Drops increases of memory from `recommended` if only garbage collection calls for them and the saving is within its
 /// error. Advice on them becomes conditional. Increases after failures have another purpose: they stay, unless the failures
 /// are rare and the increase takes more than half of the memory that the whole run `used`, in GB-hours.
-pub(super) fn drop_unpaid(
+pub(super) fn drop_unpaid_memory(
     troubles: &mut [Trouble],
     recommended: &mut Vec<Recommended>,
     (findings, used): (&[Finding], Option<f64>),
@@ -43,11 +37,11 @@ pub(super) fn drop_unpaid(
     let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
     for trouble in troubles.iter_mut().filter(|trouble| unpaid.contains(&trouble.id)) {
         trouble.change.retain(stays);
-        let condition = if trouble.kind == TroubleKind::Failures { IF_AGAIN } else { IF };
+        let failed = trouble.kind == TroubleKind::Failures;
+        let when = if failed { When::FailsAgain } else { When::TimeMatters };
         for advice in &mut trouble.advice {
             if !advice.conditional && !advice.settings.is_empty() && !advice.settings.iter().any(stays) {
-                advice.text.insert_str(0, condition);
-                advice.conditional = true;
+                advice.only(when);
             }
         }
     }
@@ -73,14 +67,10 @@ const MEMORY: &str = "the memory";
 const IN_STEPS: &str = "the cluster grants memory in larger steps, so less would save nothing";
 /// Why it would not, otherwise.
 const SAVES_NOTHING: &str = "what the measurements allow to change would save nothing";
-/// Why memory stays if another trouble needs more of it.
-const OTHERS_NEED_MORE: &str = "another trouble needs the memory";
-/// Why a trouble is low that a replay does not confirm.
-const WITHIN_ERROR: &str = "the saving is within its error";
 
 /// Drops decreases of memory from `recommended` that would save nothing. Troubles of too much memory for which nothing is
 /// left to change are at most low, and say why; `without_change` are those whose changes were dropped before.
-pub(super) fn drop_useless(
+pub(super) fn drop_useless_memory(
     troubles: &mut [Trouble],
     recommended: &mut Vec<Recommended>,
     (findings, without_change): (&mut [Finding], &[String]),
@@ -108,38 +98,26 @@ pub(super) fn drop_useless(
         }
         if trouble.change.is_empty() && trouble.advice.iter().all(|advice| advice.settings.is_empty()) {
             let told = trouble.advice.first().and_then(|advice| advice.kept_because.clone());
-            let other = if useless.contains(&trouble.id) { SAVES_NOTHING } else { OTHERS_NEED_MORE };
-            lower(trouble, findings, (Severity::Low, told.as_deref().unwrap_or(other)));
+            let is_useless = useless.contains(&trouble.id);
+            let other = if is_useless { CapReason::SavesNothing } else { CapReason::MemoryNeeded };
+            trouble.cap_further(findings, &low(told.map_or(other, CapReason::MemoryStays)));
         }
     }
 }
 
-/// Makes a trouble and its findings at most as severe as this, and says why.
-fn lower(trouble: &mut Trouble, findings: &mut [Finding], (most, why): (Severity, &str)) {
-    if trouble.severity > most {
-        trouble.severity = most;
-        trouble.cause = format!("{}; {}, because {why}", trouble.cause, most.name());
-    }
-    for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-        finding.is_excused |= finding.severity > most;
-        finding.severity = finding.severity.min(most);
-    }
+/// At most low, for this reason.
+const fn low(why: CapReason) -> Cap {
+    Cap { at_most: Severity::Low, why }
 }
 
 /// Too few tasks are at most low if fewer executors are recommended instead: both tell of the same idle cores, and the
 /// executors that more tasks would need are to be released.
-pub(super) fn lower_spare(troubles: &mut [Trouble], findings: &mut [Finding]) {
-    let is_instead = |status: &SavingStatus| match status {
-        SavingStatus::Unknown(why) => why == FEWER_INSTEAD,
-        _ => false,
-    };
+pub(super) fn cap_few_tasks(troubles: &mut [Trouble], findings: &mut [Finding]) {
+    let instead = SavingStatus::Unknown(WhyUnknown::FewerExecutors);
     let few = troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::FewTasks);
-    few.filter(|trouble| is_instead(&trouble.savings.status))
-        .for_each(|trouble| lower(trouble, findings, (Severity::Low, FEWER_INSTEAD)));
+    few.filter(|trouble| trouble.savings.status == instead)
+        .for_each(|trouble| trouble.cap_further(findings, &low(CapReason::FewerExecutors)));
 }
-
-/// The beginning of advice on larger splits whose saving is unknown.
-const IF_START_UPS: &str = "if starting up takes much of their time, ";
 
 /// Drops larger splits from `recommended` if their saving is unknown, or within its error: map tasks that read several
 /// blocks read most of them from other nodes. Advice on them becomes conditional, and the trouble is at most low. Map tasks
@@ -160,21 +138,20 @@ pub(super) fn drop_unproven_splits(
         recommended.retain(|it| !is_split(&it.change) || it.why.iter().any(|id| *id != trouble.id));
         trouble.change.retain(|change| !is_split(change));
         for advice in trouble.advice.iter_mut().filter(|advice| advice.settings.iter().any(is_split)) {
-            advice.text.insert_str(0, IF_START_UPS);
-            advice.conditional = true;
+            advice.only(When::StartUpsMatter);
         }
         let why = match trouble.savings.status {
-            SavingStatus::Unknown(_) => "the saving is unknown",
-            _ => WITHIN_ERROR,
+            SavingStatus::Unknown(_) => CapReason::SavingUnknown,
+            _ => CapReason::WithinError,
         };
-        lower(trouble, findings, (Severity::Low, why));
+        trouble.cap_further(findings, &low(why));
     }
 }
 
 /// Lowers troubles of too few or too many tasks whose saving is within its error: a rule and a replay measure what was
 /// lost in different ways, and what a replay does not confirm is no more than a note. A low trouble is removed, unless
 /// others follow from it. Says whether one was removed.
-pub(super) fn lower_unproven(
+pub(super) fn cap_unproven_numbers(
     troubles: &mut Vec<Trouble>,
     recommended: &mut Vec<Recommended>,
     findings: &mut [Finding],
@@ -188,12 +165,12 @@ pub(super) fn lower_unproven(
         };
         trouble.severity <= most
             && trouble.savings.status == SavingStatus::WithinError
-            && trouble.findings.iter().all(|told| !told.is_echo)
+            && trouble.findings.iter().all(|told| !told.is_consequence)
     };
     for trouble in troubles.iter_mut().filter(is_unproven) {
         let is_low = trouble.severity <= Severity::Low;
-        let most = if is_low { Severity::None } else { Severity::Low };
-        lower(trouble, findings, (most, WITHIN_ERROR));
+        let at_most = if is_low { Severity::None } else { Severity::Low };
+        trouble.cap_further(findings, &Cap { at_most, why: CapReason::WithinError });
         if is_low {
             let own = findings.iter_mut().filter(|finding| trouble.tells(finding).is_some());
             own.for_each(|finding| finding.advice.clear());
@@ -223,11 +200,11 @@ mod tests {
             let why = why.iter().map(|id| (*id).to_owned()).collect();
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
-            drop_unpaid(&mut troubles, &mut recommended, (&[], None));
+            drop_unpaid_memory(&mut troubles, &mut recommended, (&[], None));
             let [trouble] = troubles;
             assert_eq!(trouble.change.is_empty(), recommended.is_empty());
             assert_eq!(trouble.advice[0].conditional, recommended.is_empty());
-            assert_eq!(trouble.advice[0].text.starts_with(IF), recommended.is_empty());
+            assert_eq!((trouble.advice[0].when == [When::TimeMatters]), recommended.is_empty());
             recommended.len()
         };
         assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a"]), 0);
@@ -250,8 +227,8 @@ mod tests {
             let why = vec!["a".to_owned()];
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
-            drop_unpaid(&mut troubles, &mut recommended, (&[finding], used));
-            assert_eq!(troubles[0].advice[0].text.starts_with(IF_AGAIN), recommended.is_empty());
+            drop_unpaid_memory(&mut troubles, &mut recommended, (&[finding], used));
+            assert_eq!((troubles[0].advice[0].when == [When::FailsAgain]), recommended.is_empty());
             recommended.len()
         };
         let within = || SavingStatus::WithinError;
@@ -275,7 +252,7 @@ mod tests {
             assert_eq!(troubles[0].advice[0].conditional, recommended.is_empty());
             // What the message says of the severity holds no more.
             let is_lowered = troubles[0].severity < severity;
-            assert_eq!(troubles[0].cause.contains("; low, because the saving is"), is_lowered);
+            assert_eq!(troubles[0].caps.deciding().is_some(), is_lowered);
             (recommended.len(), troubles[0].severity)
         };
         let (low, moderate, critical) = (Severity::Low, Severity::Moderate, Severity::Critical);
@@ -287,18 +264,18 @@ mod tests {
 
     #[test]
     fn numbers_of_tasks_whose_saving_is_within_its_error_are_at_most_low() {
-        let settled = |kind, severity, status: SavingStatus, is_echo| {
+        let settled = |kind, severity, status: SavingStatus, is_consequence| {
             let mut trouble = Trouble { kind, severity, ..Trouble::named("a") };
             trouble.savings.status = status;
-            trouble.findings[0].is_echo = is_echo;
+            trouble.findings[0].is_consequence = is_consequence;
             let mut recommended =
                 vec![Recommended { change: trouble.change[0].clone(), why: vec!["a".to_owned()] }];
             let mut troubles = vec![trouble];
-            let removed = lower_unproven(&mut troubles, &mut recommended, &mut []);
+            let removed = cap_unproven_numbers(&mut troubles, &mut recommended, &mut []);
             assert_eq!((removed, recommended.is_empty()), (troubles.is_empty(), troubles.is_empty()));
             let left = troubles.first();
             assert_eq!(
-                left.is_some_and(|it| it.cause.ends_with("; low, because the saving is within its error")),
+                left.and_then(|it| it.caps.deciding()) == Some(&low(CapReason::WithinError)),
                 left.is_some_and(|it| it.severity < severity)
             );
             left.map_or(Severity::None, |trouble| trouble.severity)
@@ -318,16 +295,18 @@ mod tests {
 
     #[test]
     fn few_tasks_are_at_most_low_next_to_executors_that_are_to_go() {
-        let settled = |kind, why: &'static str| {
+        let settled = |kind, why: WhyUnknown| {
             let mut troubles = [Trouble { kind, ..Trouble::named("a") }];
-            troubles[0].savings.status = SavingStatus::Unknown(why.into());
-            lower_spare(&mut troubles, &mut []);
-            (troubles[0].severity, troubles[0].cause.clone())
+            troubles[0].savings.status = SavingStatus::Unknown(why);
+            cap_few_tasks(&mut troubles, &mut []);
+            (troubles[0].severity, troubles[0].caps.deciding().map(|cap| cap.why.clone()))
         };
-        let low = (Severity::Low, format!("a; low, because {FEWER_INSTEAD}"));
-        assert_eq!(settled(FewTasks, FEWER_INSTEAD), low);
-        assert_eq!(settled(FewTasks, "the log is incomplete").0, Severity::Critical);
-        assert_eq!(settled(ManyTasks, FEWER_INSTEAD).0, Severity::Critical);
+        assert_eq!(
+            settled(FewTasks, WhyUnknown::FewerExecutors),
+            (Severity::Low, Some(CapReason::FewerExecutors))
+        );
+        assert_eq!(settled(FewTasks, "fewer executors are recommended instead".into()).0, Severity::Critical);
+        assert_eq!(settled(ManyTasks, WhyUnknown::FewerExecutors).0, Severity::Critical);
     }
 
     #[test]
@@ -340,7 +319,7 @@ mod tests {
             let change = trouble.change[0].clone();
             let mut recommended = vec![Recommended { change, why: vec!["a".to_owned()] }];
             let mut troubles = [trouble];
-            drop_useless(&mut troubles, &mut recommended, (&mut [], &[]));
+            drop_useless_memory(&mut troubles, &mut recommended, (&mut [], &[]));
             assert_eq!(troubles[0].change.is_empty(), recommended.is_empty());
             assert_eq!(troubles[0].advice[0].kept_because.is_some(), recommended.is_empty());
             assert_eq!(troubles[0].severity == Severity::Low, recommended.is_empty());
@@ -360,14 +339,14 @@ mod tests {
             let mut troubles =
                 [Trouble { kind: MuchMemory, change: Vec::new(), advice, ..Trouble::named("a") }];
             let without: Vec<String> = without.iter().map(|id| (*id).to_owned()).collect();
-            drop_useless(&mut troubles, &mut Vec::new(), (&mut [], &without));
-            (troubles[0].severity, troubles[0].cause.clone())
+            drop_useless_memory(&mut troubles, &mut Vec::new(), (&mut [], &without));
+            (troubles[0].severity, troubles[0].caps.deciding().map(|cap| cap.why.words().into_owned()))
         };
         let keep = "keep spark.executor.memory: less would make spill worse";
-        let low = "a; low, because less would make spill worse";
-        assert_eq!(of(keep, &["a"]), (Severity::Low, low.to_owned()));
+        let worse = Some("less would make spill worse".to_owned());
+        assert_eq!(of(keep, &["a"]), (Severity::Low, worse));
         let more = "not less, but more, because of failures: spark.executor.memory=4g (now 3g)";
-        assert_eq!(of(more, &["a"]).1, "a; low, because another trouble needs the memory");
+        assert_eq!(of(more, &["a"]).1.as_deref(), Some("another trouble needs the memory"));
         assert_eq!(of(keep, &[]).0, Severity::Critical);
     }
 }

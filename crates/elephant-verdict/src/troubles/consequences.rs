@@ -1,10 +1,10 @@
-//! Troubles that are only a consequence of others: their findings are echoes.
+//! Troubles that are only a consequence of others: their findings are listed under those.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::Trouble;
-use super::spare::Spare;
+use super::fewer_executors::FewerExecutors;
 use super::straggling;
 use super::value::compare;
 use elephant_base::units::Millis;
@@ -119,7 +119,7 @@ fn waits(cause: &Trouble, shuffle: &Trouble, findings: &[Finding]) -> bool {
 }
 
 /// Whether a replay shows what the job loses because its reduce tasks start early. A setting prevents that, so the shuffle
-/// is no echo: the loss stays whatever else is removed.
+/// is no consequence: the loss stays whatever else is removed.
 fn has_own_remedy(shuffle: &Trouble, findings: &[Finding]) -> bool {
     let is_replayed = |it: &Finding| shuffle.tells(it).is_some() && it.measure("lost_held_ratio").is_some();
     shuffle.kind == Kind::Shuffle && findings.iter().any(is_replayed)
@@ -167,7 +167,7 @@ pub(super) fn under_their_causes(
         (cause.kind, other.kind) == (Kind::Failures, Kind::Waiting) && told.any(waits_for_failures)
     };
     let waits_for_others = |cause: &Trouble, other: &Trouble| waits_for_many_tasks(cause, other, findings);
-    let spare = Spare::of(&troubles, findings);
+    let spare = FewerExecutors::of(&troubles, findings);
     let stragglers_failed = LazyCell::new(|| straggling::is_of_failures(app));
     let explains = |cause: &Trouble, other: &Trouble| {
         cause.explains(other)
@@ -199,7 +199,7 @@ pub(super) fn under_their_causes(
                 if cause.kind == Kind::FewTasks && spare.is_some() {
                     cause.add_fewer_executors(&trouble);
                 }
-                cause.echo(trouble);
+                cause.add_consequence(trouble);
             }
             None => kept.push(trouble),
         }
@@ -228,7 +228,7 @@ fn fail_on_slow_nodes(failures: &Trouble, stragglers: &Trouble, findings: &[Find
 }
 
 /// Whether idle executors have another cause than too few tasks: they are a worse trouble.
-fn has_another(cause: &Trouble, idle: &Trouble, spare: Option<&Spare>) -> bool {
+fn has_another(cause: &Trouble, idle: &Trouble, spare: Option<&FewerExecutors>) -> bool {
     spare.map_or(idle.severity > cause.severity, |spare| !spare.is_explained())
 }
 
@@ -261,7 +261,7 @@ pub(super) fn under_the_same_change(troubles: &mut Vec<Trouble>) -> Vec<(String,
                 let cause = if cause > place { cause - 1 } else { cause };
                 if let Some(cause) = troubles.get_mut(cause) {
                     gone.push((consequence.id.clone(), cause.id.clone()));
-                    cause.echo(consequence);
+                    cause.add_consequence(consequence);
                 }
                 // Troubles that the merged one stood for may now be merged into its cause.
                 place = 0;
@@ -344,13 +344,13 @@ impl Trouble {
 
     /// Lists the findings of a consequence. Its remedies are not repeated: without the cause they are not needed. Only
     /// stragglers next to skewed tasks, which stay when the data is even, keep remedies of their own.
-    fn echo(&mut self, consequence: Self) {
+    fn add_consequence(&mut self, consequence: Self) {
         if (self.kind, consequence.kind) == (Kind::Skew, Kind::Stragglers) {
             self.has_stragglers = true;
             self.add_remedies_besides(&consequence.advice);
         }
         let tellings = consequence.findings.into_iter();
-        self.findings.extend(tellings.map(|telling| super::Telling { is_echo: true, ..telling }));
+        self.findings.extend(tellings.map(|telling| super::Telling { is_consequence: true, ..telling }));
         self.severity = self.severity.max(consequence.severity);
         self.score = self.score.max(consequence.score);
     }

@@ -2,7 +2,7 @@
 
 use super::configuration::Judged;
 use super::removal::USUAL_COLLECTIONS;
-use super::{harm_to_jobs, resources};
+use super::{replayed_job_change, resources};
 use crate::savings::{ReplaysOnce, Resources};
 use elephant_analysis::replay::PerMille;
 use elephant_analysis::replay::spark::Cause;
@@ -13,15 +13,15 @@ use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::percent;
 
 /// The data by which changes are judged.
-pub(super) struct Grounds<'a> {
+pub(super) struct Grounds<'a, 'r> {
     pub(super) app: &'a Application,
-    pub(super) replays: &'a ReplaysOnce<'a>,
+    pub(super) replays: &'a ReplaysOnce<'r>,
     pub(super) run_time: Option<Millis>,
     /// An application in which no task ran for at least this share of the time counts as idle.
     pub(super) idle_application: f64,
 }
 
-impl Grounds<'_> {
+impl Grounds<'_, '_> {
     /// The share of the run time in which no task ran.
     fn without_tasks(&self) -> Option<f64> {
         let run_time = self.run_time.filter(|time| *time > Millis::ZERO)?;
@@ -33,11 +33,11 @@ impl Grounds<'_> {
 /// number of executors that is proposed together with them, must not make it slower. Against garbage collection, they
 /// must not make it slower if they leave only the usual share of it. Where only a rule of thumb calls for them, they
 /// must also save something, and the executors must have had work.
-pub(super) fn of(grounds: &Grounds<'_>, judged: Judged<'_>) -> Option<String> {
+pub(super) fn of(grounds: &Grounds<'_, '_>, judged: Judged<'_>) -> Option<String> {
     let Judged { change, all, is_rule_of_thumb, is_against_collections } = judged;
     let Grounds { app, replays, .. } = grounds;
     if let Some(job) = replays.mapreduce() {
-        return harm_to_jobs::of(job, change);
+        return replayed_job_change::of(job, change);
     }
     if app.engine != Engine::Spark || !ConfKey::ExecutorCores.names().contains(&change.setting.as_str()) {
         return None;

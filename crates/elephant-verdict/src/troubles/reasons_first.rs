@@ -7,7 +7,7 @@ use elephant_rule::finding::TroubleKind;
 
 /// Much garbage collection comes before memory that is too large: it says why the heap must not shrink. Garbage collection
 /// and spill come before too few tasks of the same kind that are less severe: they say why these tasks are long.
-pub(super) fn first(troubles: &mut [Trouble]) {
+pub(super) fn order(troubles: &mut [Trouble]) {
     use TroubleKind as Kind;
     let explains = |reason: &Trouble, other: &Trouble| match (reason.kind, other.kind) {
         (Kind::GarbageCollection, Kind::MuchMemory) => reason.severity >= Severity::Moderate,

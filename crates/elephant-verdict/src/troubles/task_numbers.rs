@@ -12,19 +12,21 @@ pub(super) fn agree(troubles: &mut [Trouble], findings: &mut [Finding]) {
     let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
     let mut lists: Vec<&mut Vec<Advice>> =
         of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).collect();
-    let mut most: BTreeMap<StageAttempt, (u64, String)> = BTreeMap::new();
+    let mut most: BTreeMap<StageAttempt, (u64, Advice)> = BTreeMap::new();
     for advice in lists.iter().flat_map(|list| list.iter()) {
         let Some((stage, tasks)) = advice.more_tasks else { continue };
         if most.get(&stage).is_none_or(|(known, _)| tasks > *known) {
-            most.insert(stage, (tasks, advice.text.clone()));
+            most.insert(stage, (tasks, advice.clone()));
         }
     }
     for list in &mut lists {
         let mut told: BTreeSet<StageAttempt> = BTreeSet::new();
         list.retain_mut(|advice| {
             let Some((stage, now)) = advice.more_tasks else { return true };
-            if let Some((tasks, text)) = most.get(&stage).filter(|(tasks, _)| *tasks > now) {
-                (advice.text, advice.more_tasks) = (text.clone(), Some((stage, *tasks)));
+            if let Some((_, larger)) = most.get(&stage).filter(|(tasks, _)| *tasks > now) {
+                advice.text.clone_from(&larger.text);
+                advice.when.clone_from(&larger.when);
+                advice.more_tasks = larger.more_tasks;
             }
             told.insert(stage)
         });

@@ -1,7 +1,7 @@
 //! Changes of settings that would make a MapReduce job slower, or do it no good.
 
 use super::value::{larger_splits, magnitude};
-use crate::savings::{Gain, MapReduceReplays};
+use crate::savings::{ChangeEffect, MapReduceReplays};
 use elephant_analysis::replay::mapreduce::{Cause, Kind, StartUp};
 use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
@@ -19,32 +19,35 @@ pub(super) fn of(replays: &MapReduceReplays, change: &SettingChange) -> Option<S
     if sets(ConfKey::Maps) {
         let count: u32 = change.to.parse().ok()?;
         return without_effect(
-            &replays.gain(Cause::Tasks(Kind::Map, count as usize, StartUp::Container))?,
+            &replays.effect_of(Cause::Tasks(Kind::Map, count as usize, StartUp::Container))?,
             false,
         );
     }
     if let Some(is_larger) = larger_splits(change) {
-        return without_effect(&replays.gain(split()?)?, is_larger);
+        return without_effect(&replays.effect_of(split()?)?, is_larger);
     }
     if sets(ConfKey::Reduces) {
         let count: u32 = change.to.parse().ok()?;
-        let gain = replays.gain(Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container))?;
-        return without_effect(&gain, count < replays.reduces());
+        let effect = replays.effect_of(Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container))?;
+        return without_effect(&effect, count < replays.reduces());
     }
     if sets(ConfKey::SlowStart) {
-        let gain = replays.gain(Cause::SlowStart(to))?;
-        let helps = gain.held >= LESS_HELD || gain.wall_ms > 0.0;
+        let effect = replays.effect_of(Cause::SlowStart(to))?;
+        let helps = effect.held >= LESS_HELD || effect.wall_ms > 0.0;
         return (!helps).then(|| "reduce tasks would wait as long".to_owned());
     }
     None
 }
 
-fn without_effect(gain: &Gain, is_fewer: bool) -> Option<String> {
-    if gain.wall_ms < -gain.error_ms {
+fn without_effect(effect: &ChangeEffect, is_fewer: bool) -> Option<String> {
+    if effect.wall_ms < -effect.error_ms {
         return Some("the job would take longer".to_owned());
     }
-    let helps =
-        if is_fewer { gain.wall_ms.min(gain.start_ups_ms) > gain.error_ms } else { gain.wall_ms > 0.0 };
+    let helps = if is_fewer {
+        effect.wall_ms.min(effect.start_ups_ms) > effect.error_ms
+    } else {
+        effect.wall_ms > 0.0
+    };
     (!helps).then(|| "the job would be no faster".to_owned())
 }
 

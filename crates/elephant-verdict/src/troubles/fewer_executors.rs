@@ -2,19 +2,15 @@
 
 use super::Trouble;
 use elephant_model::model::conf::ConfKey;
-use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
+use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind, When};
 
 /// From this share of spare executors on, these are a trouble of their own next to too few tasks: more tasks are not the only
 /// remedy.
 const SPARE: f64 = 0.5;
-/// The beginning of advice that needs executors which the remedy of another trouble releases.
-const KEEPING: &str = "if run time matters more than memory, keep the executors and ";
-/// The beginning of advice that releases executors which more tasks would need.
-const INSTEAD: &str = "if memory matters more than run time, instead ";
 
 /// How to choose between fewer executors and more tasks, if an application has far more executors than its present
 /// tasks need.
-pub(super) struct Spare {
+pub(super) struct FewerExecutors {
     /// Whether the share of spare executors is at least the share of the run that stages with too few tasks lose.
     pub(super) comes_first: bool,
     /// Whether the proposed changes set the number of executors, which more tasks would be made for.
@@ -23,7 +19,7 @@ pub(super) struct Spare {
     pub(super) releases: bool,
 }
 
-impl Spare {
+impl FewerExecutors {
     pub(super) fn of(troubles: &[Trouble], findings: &[Finding]) -> Option<Self> {
         let idle = findings.iter().filter(|finding| finding.tells == Kind::IdleExecutors);
         let share = |finding: &Finding| {
@@ -65,19 +61,17 @@ impl Trouble {
     pub(super) fn needs_executors(&mut self) {
         self.change.clear();
         for advice in self.advice.iter_mut().filter(|advice| !advice.conditional) {
-            advice.text.insert_str(0, KEEPING);
-            advice.conditional = true;
+            advice.only(When::ExecutorsStay);
         }
     }
 
     /// Adds a consequence's advice on fewer executors, on a condition, because more tasks are recommended.
     pub(super) fn add_fewer_executors(&mut self, idle: &Self) {
         let fewer = idle.advice.iter().filter(|advice| advice.settings.iter().any(is_number));
-        let fewer = fewer.map(|advice| Advice {
-            text: format!("{INSTEAD}{}", advice.text),
-            conditional: true,
-            ..advice.clone()
-        });
+        let mut fewer: Vec<Advice> = fewer.cloned().collect();
+        for advice in &mut fewer {
+            advice.only(When::MemoryMatters);
+        }
         self.advice.extend(fewer);
     }
 }

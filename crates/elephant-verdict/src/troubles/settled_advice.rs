@@ -3,15 +3,15 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::configuration::Settled;
+use super::configuration::SettledValues;
 use super::recommended::Recommended;
 use super::value::{compare, options_on_top, rises};
-use super::{Trouble, echoes, inert};
+use super::{Trouble, consequences, without_effect};
 use elephant_model::model::Application;
 use elephant_rule::finding::{Advice, SettingChange, TroubleKind};
 
 /// The settled settings of an application, by name.
-pub(super) struct Guide<'a> {
+pub(super) struct SettledAdvice<'a> {
     app: &'a Application,
     recommended: BTreeMap<&'a str, &'a Recommended>,
     /// Why settings stay as they are.
@@ -30,20 +30,24 @@ pub(super) struct WithoutChange {
 
 /// Makes troubles propose the recommended values, and merges troubles that another one stands for. Advice and
 /// configuration then name only the troubles that remain.
-pub(super) fn guide(app: &Application, troubles: &mut Vec<Trouble>, settled: &mut Settled) -> WithoutChange {
+pub(super) fn apply(
+    app: &Application,
+    troubles: &mut Vec<Trouble>,
+    settled: &mut SettledValues,
+) -> WithoutChange {
     // Which troubles remain depends on the changes that they keep, so try it on a copy first.
     let mut tried = troubles.clone();
-    Guide::of(app, settled).settle(&mut tried, settled);
-    for (gone, stays) in echoes::under_the_same_change(&mut tried) {
+    SettledAdvice::of(app, settled).settle(&mut tried, settled);
+    for (gone, stays) in consequences::under_the_same_change(&mut tried) {
         settled.merge(&gone, &stays);
     }
-    let without = Guide::of(app, settled).settle(troubles, settled);
-    echoes::under_the_same_change(troubles);
+    let without = SettledAdvice::of(app, settled).settle(troubles, settled);
+    consequences::under_the_same_change(troubles);
     without
 }
 
-impl<'a> Guide<'a> {
-    pub(super) fn of(app: &'a Application, settled: &'a Settled) -> Self {
+impl<'a> SettledAdvice<'a> {
+    pub(super) fn of(app: &'a Application, settled: &'a SettledValues) -> Self {
         let mut kept = BTreeMap::new();
         for (setting, why) in &settled.kept {
             kept.entry(setting.as_str()).or_insert(why.as_str());
@@ -57,7 +61,7 @@ impl<'a> Guide<'a> {
         }
     }
 
-    fn settle(&self, troubles: &mut [Trouble], settled: &Settled) -> WithoutChange {
+    fn settle(&self, troubles: &mut [Trouble], settled: &SettledValues) -> WithoutChange {
         let mut without = WithoutChange::default();
         for trouble in troubles {
             // Conditional advice counts only for troubles of settings.
@@ -121,12 +125,12 @@ impl<'a> Guide<'a> {
             .or_else(|| self.why_stays(line.served_elsewhere(change)?, line))
     }
 
-    /// Why a setting stays as it is. Advice on an echo is not recommended, but its settings still have an effect together.
+    /// Why a setting stays as it is. Advice on a consequence is not recommended, but its settings still have an effect together.
     fn why_stays(&self, change: &SettingChange, line: &Advice) -> Option<Advice> {
         if let Some(opposite) = self.opposite_of(change) {
             return Some(opposite.into());
         }
-        let inert = || inert::why(self.app, change, &[&self.changes, &line.settings]);
+        let inert = || without_effect::why(self.app, change, &[&self.changes, &line.settings]);
         // The setting stays because of its amount: other options of a JVM may change.
         let is_other = || {
             let order = change.from.as_deref().and_then(|from| compare(&change.setting, &change.to, from));

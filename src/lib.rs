@@ -273,16 +273,16 @@ pub mod results {
 /// Rules and rule files.
 ///
 /// ```
-/// use elephant_rs::rules::{RuleFile, RuleSet};
+/// use elephant_rs::rules::{BUILT_IN, RuleFile, RuleSet};
 ///
 /// let text = "rule: mapper-skew\nenabled: false\n";
 /// let file = RuleFile { name: "ours.yaml".to_owned(), text: text.to_owned() };
-/// let rules = RuleSet::with_files(&[file])?;
+/// let rules = RuleSet::with_files(BUILT_IN, &[file])?;
 /// assert!(rules.infos().iter().all(|rule| rule.id != "mapper-skew"));
 ///
 /// // Errors name the file, the line and the column.
 /// let file = RuleFile { name: "ours.yaml".to_owned(), text: "rule: mapper-skw\n".to_owned() };
-/// let (_, problems) = RuleSet::read(&[file]);
+/// let (_, problems) = RuleSet::read(BUILT_IN, &[file]);
 /// assert!(problems[0].to_string().contains("ours.yaml"));
 /// # Ok::<(), elephant_rs::rules::RuleError>(())
 /// ```

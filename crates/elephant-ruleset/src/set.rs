@@ -15,19 +15,18 @@ use super::hash::hash;
 use super::in_force::InForce;
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
-use super::settings::{GateParams, NodeParams, OrderParams};
 use super::suppression::{Suppression, check_rules};
 use super::{RuleError, RuleFile, custom, known_ids, settings};
-use elephant_analysis::metrics::{MetricParams, Metrics, SparkMetricParams};
+use elephant_analysis::metrics::Metrics;
 use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
 use elephant_catalogue::{Catalogue, Shared};
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Name, Suppressed};
-use elephant_rule::params::layers::Parameter;
 use elephant_rule::params::words::did_you_mean;
 use elephant_rule::params::{Importance, Problems, RuleProblem};
 
+mod parameters;
 #[cfg(test)]
 mod tests;
 
@@ -309,48 +308,6 @@ impl RuleSet {
         let on = self.rules.iter().filter(|active| self.reports(&active.info.id));
         let on = on.filter(|active| active.enabled.value || somewhere(active));
         on.map(|active| active.info.clone()).collect()
-    }
-
-    /// The parameters of the metrics of MapReduce jobs.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn metrics(&self) -> &MetricParams {
-        self.in_force.metrics()
-    }
-
-    /// The parameters of the metrics of Spark applications.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn spark_metrics(&self) -> &SparkMetricParams {
-        self.in_force.spark_metrics()
-    }
-
-    /// The parameters of the comparison with a baseline.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn gate(&self) -> &GateParams {
-        self.in_force.gate()
-    }
-
-    /// The parameters of the order of reports.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn order(&self) -> &OrderParams {
-        self.in_force.order()
-    }
-
-    /// The parameters of the ranking of nodes.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn nodes(&self) -> &NodeParams {
-        self.in_force.nodes()
-    }
-
-    /// The parameters with this id in rule files, for reports; they do not belong to a rule.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn settings(&self, id: &str) -> &[Parameter] {
-        self.in_force.listed(id)
     }
 
     /// The costs of `app`.

@@ -111,15 +111,8 @@ fn picture(dependencies: &BTreeMap<String, BTreeSet<String>>) -> String {
 
 /// Crates that only tests, benchmarks and contributors use, the façade, and the derive macro that many types use.
 fn is_tool(name: &str) -> bool {
-    [
-        "elephant-rs",
-        "elephant-derive",
-        "elephant-fuzzing",
-        "elephant-generate",
-        "elephant-sample",
-        "elephant-testing",
-    ]
-    .contains(&name)
+    ["elephant-rs", "elephant-fuzzing", "elephant-generate", "elephant-sample", "elephant-testing"]
+        .contains(&name)
 }
 
 #[test]

@@ -31,7 +31,7 @@ struct Rows<'a, T> {
     #[state(known = NAMES)]
     of: &'static str,
     shown: Cow<'a, Path>,
-    rows: Vec<T>,
+    values: Vec<T>,
 }
 
 fn written<T: State>(value: &T) -> Vec<u8> {
@@ -65,9 +65,9 @@ fn structs_and_enums_come_back() {
 
 #[test]
 fn known_names_are_those_of_the_program() {
-    let rows = |of| Rows { of, shown: Path::new("a").into(), rows: vec![1u32, 300] };
-    assert_eq!(back(&rows("reduce")), rows("reduce"));
-    assert!(Rows::<u32>::take(&mut Reader::new(&written(&rows("other")))).is_none());
+    let values = |of| Rows { of, shown: Path::new("a").into(), values: vec![1u32, 300] };
+    assert_eq!(back(&values("reduce")), values("reduce"));
+    assert!(Rows::<u32>::take(&mut Reader::new(&written(&values("other")))).is_none());
 }
 
 /// Values that take no byte would count without an end.

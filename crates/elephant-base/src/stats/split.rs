@@ -69,7 +69,6 @@ pub fn two_groups(values: &[i64]) -> TwoGroups {
 /// the large ones. `None` if no value is so large, or if the median is 0.
 #[must_use]
 #[allow(clippy::cast_possible_truncation)] // float casts saturate
-#[must_use]
 pub fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {
     let mut all: Vec<f64> = values.iter().map(|&value| value as f64).collect();
     let pivot = (factor * median_in_place(&mut all)?).ceil() as i64;

@@ -36,7 +36,6 @@ pub(super) const RULE: Rule =
         .measured_by("wasted_ratio", Worse::Higher)
         .also_telling(&[TroubleKind::IdleExecutors]);
 
-/// The message of a finding.
 const MESSAGE: &str =
     "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
 

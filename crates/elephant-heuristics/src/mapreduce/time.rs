@@ -6,9 +6,6 @@ mod large_splits;
 mod many_tasks;
 mod small_files;
 
-use many_tasks::ManyTasks;
-use small_files::combine_files;
-
 use super::run_times::RunTimes;
 use super::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports};
@@ -30,6 +27,8 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::{Positive, rule_params};
+use many_tasks::ManyTasks;
+use small_files::combine_files;
 
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.

@@ -71,13 +71,7 @@ pub(super) fn of(
         Kind::IdleExecutors => without_minimum(&trouble.change, leading)
             .or_else(|| without_idle(app, rules, metrics, trouble))
             .unwrap_or_else(|| not_released(trouble)),
-        // No capacity shortens it: only what failed cost time.
-        Kind::Waiting if leading.is_some_and(consequences::waits_for_failures) => {
-            Removal::Replay(Cause::Failures, Vec::new())
-        }
-        Kind::Waiting => metrics.wait_time.map_or(unknown(WhyUnknown::NotMeasured), |time| {
-            Removal::Waiting { time: avoidable_wait(app, metrics, time) }
-        }),
+        Kind::Waiting => less_waiting(app, metrics, leading),
         Kind::Cancelled => unknown(WhyUnknown::Cancelled),
         Kind::Settings | Kind::FewExecutors | Kind::LongRun => resources::of(app, &trouble.change)
             .map_or(unknown(WhyUnknown::NoModel), |resources| Removal::Resized(resources, None)),
@@ -86,6 +80,17 @@ pub(super) fn of(
         _ if trouble.advice.is_empty() => unknown(WhyUnknown::NoRemedy),
         _ => unknown(WhyUnknown::NoModel),
     }
+}
+
+/// Without the wait that more capacity avoids.
+fn less_waiting(app: &Application, metrics: &Metrics, leading: Option<&Finding>) -> Removal {
+    // No capacity shortens it: only what failed cost time.
+    if leading.is_some_and(consequences::waits_for_failures) {
+        return Removal::Replay(Cause::Failures, Vec::new());
+    }
+    metrics.wait_time.map_or(unknown(WhyUnknown::NotMeasured), |time| Removal::Waiting {
+        time: avoidable_wait(app, metrics, time),
+    })
 }
 
 /// The stages that no other skew is about; empty for all stages.

@@ -1,5 +1,6 @@
 //! The attempts of a group: one row per attempt, one column per fact and counter.
 
+mod fill;
 mod label;
 mod others;
 
@@ -12,7 +13,7 @@ use super::rows::{Content, Rows};
 use super::{EndReason, Locality, Outcome, TimePoint};
 use rustc_hash::FxHashMap;
 
-use crate::model::counters::{Counter, CounterMask, CounterSet};
+use crate::model::counters::{Counter, CounterMask};
 use crate::model::{ProgressLog, ProgressSplits, Symbol};
 use elephant_base::units::{Bytes, Millis, Timestamp};
 
@@ -268,120 +269,6 @@ impl Attempts {
     #[doc(hidden)]
     pub fn progress(&self, row: usize) -> Option<ProgressSplits> {
         self.rows.progress.get(row)
-    }
-
-    /// Sets how the attempt ended.
-    #[doc(hidden)]
-    pub fn set_outcome(&mut self, row: usize, outcome: Outcome) {
-        if let Some(slot) = self.rows.outcomes.get_mut(row) {
-            *slot = outcome;
-        }
-    }
-
-    /// Sets when the attempt reached a point; `None` for unknown.
-    #[doc(hidden)]
-    pub fn set_time(&mut self, row: usize, point: TimePoint, at: Option<Timestamp>) {
-        self.rows.times.set(point as usize, row, at.map(Timestamp::as_millis));
-    }
-
-    /// Sets the node that the attempt ran on.
-    #[doc(hidden)]
-    pub fn set_node(&mut self, row: usize, node: Option<Symbol>) {
-        self.set_label(Label::Node, row, node.map(|s| i64::from(s.index())));
-    }
-
-    /// Sets the rack of that node.
-    #[doc(hidden)]
-    pub fn set_rack(&mut self, row: usize, rack: Option<Symbol>) {
-        self.set_label(Label::Rack, row, rack.map(|s| i64::from(s.index())));
-    }
-
-    /// Sets how far the attempt was from its data.
-    #[doc(hidden)]
-    pub fn set_locality(&mut self, row: usize, locality: Option<Locality>) {
-        self.set_label(Label::Locality, row, locality.map(|l| l as i64));
-    }
-
-    /// Sets whether the attempt is a speculative copy; `None` for unknown.
-    #[doc(hidden)]
-    pub fn set_speculative(&mut self, row: usize, speculative: Option<bool>) {
-        self.set_label(Label::Speculative, row, speculative.map(i64::from));
-    }
-
-    /// Sets the executor that the attempt ran on.
-    #[doc(hidden)]
-    pub fn set_executor(&mut self, row: usize, executor: Option<Symbol>) {
-        self.set_label(Label::Executor, row, executor.map(|s| i64::from(s.index())));
-    }
-
-    /// Sets the own numeric id of the attempt ("Task ID" in Spark).
-    #[doc(hidden)]
-    pub fn set_id(&mut self, row: usize, id: Option<u64>) {
-        self.set_label(Label::Id, row, id.and_then(|id| i64::try_from(id).ok()));
-    }
-
-    /// Sets why the attempt ended.
-    #[doc(hidden)]
-    pub fn set_end_reason(&mut self, row: usize, reason: Option<EndReason>) {
-        self.set_label(Label::Reason, row, reason.map(|reason| reason as i64));
-    }
-
-    /// Sets all counters of the set; others stay as they are.
-    #[doc(hidden)]
-    pub fn set_counters(&mut self, row: usize, counters: &CounterSet) {
-        for (counter, value) in counters.iter() {
-            self.set_counter(row, counter, Some(value));
-        }
-        if counters.is_damaged() {
-            counters.unreadable().iter().for_each(|counter| self.mark_unreadable(row, counter));
-        }
-        self.rows.others.note_unreadable(counters);
-    }
-
-    /// Sets a counter; an impossible value is recorded as unreadable.
-    #[inline]
-    #[doc(hidden)]
-    pub fn set_counter(&mut self, row: usize, counter: Counter, value: Option<i64>) {
-        let known = match value {
-            Some(value) if !(0..=MAX_COUNTER_VALUE).contains(&value) => {
-                self.mark_unreadable(row, counter);
-                Some(value).filter(|value| *value < 0)
-            }
-            known => known,
-        };
-        self.rows.counters.set(counter.index(), row, known);
-    }
-
-    /// Records that a counter is present but cannot be read.
-    #[cold]
-    #[doc(hidden)]
-    pub fn mark_unreadable(&mut self, row: usize, counter: Counter) {
-        if let Ok(row) = u32::try_from(row) {
-            self.rows.unreadable.entry(row).or_default().insert(counter);
-            self.rows.any_unreadable.insert(counter);
-        }
-    }
-
-    /// Records that the value of a counter is impossible, and so unknown.
-    #[cold]
-    #[doc(hidden)]
-    pub fn forget_counter(&mut self, row: usize, counter: Counter) {
-        self.rows.counters.set(counter.index(), row, None);
-        self.mark_unreadable(row, counter);
-    }
-
-    /// Adds the diagnostics of an attempt.
-    #[doc(hidden)]
-    pub fn set_diagnostics(&mut self, row: usize, text: Symbol) {
-        if let Ok(row) = u32::try_from(row) {
-            self.rows.diagnostics.push((row, text));
-        }
-    }
-
-    /// Sets the attempt's progress arrays.
-    #[doc(hidden)]
-    pub fn set_progress(&mut self, row: usize, splits: &ProgressSplits) {
-        self.rows.progress.set(row, splits);
     }
 
     fn label(&self, label: Label, row: usize) -> Option<i64> {

@@ -1,0 +1,45 @@
+//! Parameters in force that belong to no rule.
+
+use super::RuleSet;
+use super::settings::{GateParams, NodeParams, OrderParams};
+use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
+use elephant_rule::params::layers::Parameter;
+
+#[doc(hidden)]
+impl RuleSet {
+    /// The parameters of the metrics of MapReduce jobs.
+    #[must_use]
+    pub fn metrics(&self) -> &MetricParams {
+        self.in_force.metrics()
+    }
+
+    /// The parameters of the metrics of Spark applications.
+    #[must_use]
+    pub fn spark_metrics(&self) -> &SparkMetricParams {
+        self.in_force.spark_metrics()
+    }
+
+    /// The parameters of the comparison with a baseline.
+    #[must_use]
+    pub fn gate(&self) -> &GateParams {
+        self.in_force.gate()
+    }
+
+    /// The parameters of the order of reports.
+    #[must_use]
+    pub fn order(&self) -> &OrderParams {
+        self.in_force.order()
+    }
+
+    /// The parameters of the ranking of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &NodeParams {
+        self.in_force.nodes()
+    }
+
+    /// The parameters with this id in rule files, for reports; they do not belong to a rule.
+    #[must_use]
+    pub fn settings(&self, id: &str) -> &[Parameter] {
+        self.in_force.listed(id)
+    }
+}

@@ -72,7 +72,7 @@ pub struct Trouble {
     pub failure: Option<Failure>,
     /// How sure the cause is.
     pub confidence: Confidence,
-    /// The highest severity of its findings, lowered to the lowest cap. Only [`Trouble::cap`] lowers it.
+    /// The highest severity of its findings, lowered to the lowest cap. Only `Trouble::cap` lowers it.
     pub severity: Severity,
     /// What lowers its severity and that of its findings.
     pub(super) caps: Caps,

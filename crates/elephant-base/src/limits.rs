@@ -3,8 +3,7 @@
 //! Reaching a limit is a warning with the code [`REACHED`]: everything read before is kept, and the
 //! application counts as incomplete.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use thiserror::Error;
 

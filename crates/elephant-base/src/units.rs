@@ -14,11 +14,8 @@ use chrono::{DateTime, Datelike, SecondsFormat};
 
 use crate::state::State;
 
-pub use digits::three_digits;
-pub use digits::{three_digits_grouped, two_digits_at_least, with_thousands};
-pub use held::show_gb_hours;
-pub use held::show_hours;
-pub use held::{CoreMillis, MbMillis};
+pub use digits::{three_digits, three_digits_grouped, two_digits_at_least, with_thousands};
+pub use held::{CoreMillis, MbMillis, show_gb_hours, show_hours};
 
 /// A time span in milliseconds. Never negative: if the end is before the start, the span is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, State)]

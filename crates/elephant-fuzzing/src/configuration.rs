@@ -4,8 +4,7 @@ use std::path::Path;
 
 use elephant_analysis::node_metrics::{self, NodeMetric};
 use elephant_base::units::Timestamp;
-use elephant_engine::baseline::Tolerance;
-use elephant_engine::baseline::{Baseline, compare};
+use elephant_engine::baseline::{Baseline, Tolerance, compare};
 use elephant_engine::diff::{self, Side};
 use elephant_report::{DiffFormat, TextOptions, write_diff};
 use elephant_rule::params::yaml;

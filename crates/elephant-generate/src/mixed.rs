@@ -1,8 +1,7 @@
 //! The files of a busy history server: many small jobs of all kinds.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use super::rng::SplitMix64;
 use super::spark::SparkJob;

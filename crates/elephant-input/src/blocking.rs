@@ -1,12 +1,11 @@
 //! Files that claim to be regular, but whose reads may block for ever, such as `/proc/kmsg`: the kernel answers a read
 //! only when it has data.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use super::error::InputError;
 use super::mounts::PseudoFileSystems;

@@ -21,20 +21,18 @@ use walkdir::{DirEntry, WalkDir};
 
 use canonical::Ancestors;
 
-use super::blocking;
 use super::error::InputError;
 use super::inventory::{Failure, Inventory, Notice, by_bytes};
-use super::job_id;
 use super::kind::{Identify, Reason, SourceKind};
 use super::mounts::{self, PseudoFileSystems};
 use super::named::{Named, NamedPath};
 use super::sorter::{Candidate, Examined, Sorter};
 use super::source::{Source, SourcePath};
 use super::storage::{Object, Storages, Wanted};
+use super::{blocking, job_id};
 use elephant_base::limits::{LimitReached, Limits};
 use elephant_base::units::Millis;
-pub use listing::FileList;
-pub use listing::{FileState, Listed, list};
+pub use listing::{FileList, FileState, Listed, list};
 
 /// Files examined in parallel; also the number held in memory.
 const BATCH: usize = 1024;

@@ -11,12 +11,11 @@ mod remote;
 mod watched;
 
 use std::cell::Cell;
-use std::fmt;
 use std::fs::File;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, io};
 
 use elephant_base::limits::Limits;
 use elephant_base::state::State;

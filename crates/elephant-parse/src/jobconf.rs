@@ -12,10 +12,9 @@ mod tests;
 use std::borrow::Cow;
 
 use memchr::memmem;
-use quick_xml::Reader;
-use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 use rustc_hash::FxHashSet;
 
 use self::left_out::LeftOut;

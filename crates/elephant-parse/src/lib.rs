@@ -19,10 +19,8 @@ mod scan;
 pub mod spark;
 mod told_name;
 
-pub use identify::identify;
-pub use identify::insisting;
-pub use problem::Problems;
-pub use problem::{Level, Position, Problem};
+pub use identify::{identify, insisting};
+pub use problem::{Level, Position, Problem, Problems};
 pub use told_name::ToldByName;
 
 use elephant_base::limits::Limits;

@@ -26,8 +26,9 @@ use classes::{Class, Classes};
 use elephant_base::severity::Severity;
 use elephant_engine::engine::Pieces;
 use elephant_engine::fingerprint::JobKey;
-use elephant_engine::results::{ApplicationReport, Report, SourceProblem};
-use elephant_engine::results::{Change, Comparison, MetricChange, MetricVerdict};
+use elephant_engine::results::{
+    ApplicationReport, Change, Comparison, MetricChange, MetricVerdict, Report, SourceProblem,
+};
 use elephant_parse::Level;
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_ruleset::RuleInfo;

@@ -3,8 +3,6 @@
 pub mod ascii;
 mod cells;
 mod comparison;
-pub use comparison::words::counted;
-pub use comparison::words::{missing_jobs, unjudged_summary};
 mod csv;
 mod diff;
 mod envelope;
@@ -38,6 +36,7 @@ use std::io::{self, Write};
 
 use elephant_engine::results::Report;
 
+pub use comparison::words::{counted, missing_jobs, unjudged_summary};
 pub use diff::{DiffFormat, write_diff};
 pub use pieces::PieceFormat;
 pub use text::TextOptions;

@@ -22,16 +22,13 @@ use elephant_base::state::State;
 use elephant_base::units::{Bytes, BytesPerSecond, Millis, three_digits};
 use elephant_model::model::spark::StageAttempt;
 
-pub use advice::drop_repeated;
-pub use advice::{Advice, Serving, SettingChange};
+pub use advice::{Advice, Serving, SettingChange, drop_repeated};
 pub use cap::{Cap, CapReason, Caps};
 pub use elephant_model::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub use failure::Failure;
 pub use judging::and_more;
-pub use template::Phrase;
-pub use template::Word;
-pub use template::{multiple, percent};
+pub use template::{Phrase, Word, multiple, percent};
 pub use trouble::TroubleKind;
 pub use when::When;
 

@@ -4,10 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::active::{ActiveRule, RuleCheck, RuleInfo};
 use super::added::AddedRule;
-use super::custom;
 use super::document::{Content, Document};
 use super::index::{Index, Indexed};
-use super::{RuleFile, settings};
+use super::{RuleFile, custom, settings};
 use elephant_catalogue::{Catalogue, Loaded, Rule};
 use elephant_rule::finding::Provenance;
 use elephant_rule::params::Problems;

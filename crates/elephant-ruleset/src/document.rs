@@ -11,9 +11,8 @@ use elephant_rule::finding::Provenance;
 use elephant_rule::params::layers::Layer;
 use elephant_rule::params::lines::Lines;
 use elephant_rule::params::words::did_you_mean;
-use elephant_rule::params::work;
 use elephant_rule::params::yaml::{Kind, Node, Spanned, documents};
-use elephant_rule::params::{Problems, RuleFile};
+use elephant_rule::params::{Problems, RuleFile, work};
 
 /// The rules that a document applies to.
 #[derive(Debug, Clone)]

@@ -26,16 +26,12 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-pub use active::ActiveRule;
-pub use active::RuleCheck;
-pub use active::{Evaluation, RuleInfo};
+pub use active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
 pub use added::AddedRule;
 pub use document::{Document, Selection, Target};
 pub use file::{find_all_files, find_files};
 pub use import::{Imported, Note, XmlError, import};
-pub use scope::Aspect;
-pub use scope::Specificity;
-pub use scope::{Pattern, Scope};
+pub use scope::{Aspect, Pattern, Scope, Specificity};
 pub use set::RuleSet;
 pub use suppression::Suppression;
 

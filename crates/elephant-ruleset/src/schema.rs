@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::custom;
 use super::document::ORIGIN;
 use super::scope::Aspect;
-use super::settings;
+use super::{custom, settings};
 use elephant_base::severity::Severity;
 use elephant_catalogue::Catalogue;
 use elephant_rule::finding::Provenance;

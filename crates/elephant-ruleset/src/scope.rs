@@ -8,8 +8,7 @@ use regex::{Regex, RegexBuilder};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
 use super::RuleFile;
-use elephant_model::model::Application;
-use elephant_model::model::job_type;
+use elephant_model::model::{Application, job_type};
 use elephant_rule::params::Problems;
 use elephant_rule::params::words::{did_you_mean, one_of};
 use elephant_rule::params::yaml::{Kind, Node};

@@ -22,8 +22,7 @@ use elephant_model::model::spark::{Executor, ExecutorMetric, Spark, Stage, Stage
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::Finding;
-use elephant_ruleset::Evaluation;
-use elephant_ruleset::{RuleFile, RuleSet};
+use elephant_ruleset::{Evaluation, RuleFile, RuleSet};
 
 /// A Spark application with settings and no other data.
 pub fn app(settings: &[(&str, &str)]) -> Application {

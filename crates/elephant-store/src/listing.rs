@@ -1,8 +1,7 @@
 //! Which files are new or changed since they were last read, and which are gone.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,9 +1,8 @@
 //! Where a store is.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
-use std::fs;
 use std::path::PathBuf;
+use std::{fmt, fs};
 
 use super::StoreError;
 use super::database::Database;

@@ -27,8 +27,7 @@ pub(crate) use elephant_input::trace_table::TraceFormat;
 use elephant_input::trace_table::TraceTable;
 use elephant_model::model::Interner;
 use elephant_parse::{Position, Problems};
-pub use job::Group;
-pub use job::Job;
+pub use job::{Group, Job};
 
 /// Receives the jobs of a trace.
 pub trait Receiver {

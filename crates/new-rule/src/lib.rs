@@ -1,8 +1,7 @@
 //! The files of a new rule, and the lines that register it.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 const ENGINES: [&str; 3] = ["mapreduce", "spark", "any"];
 

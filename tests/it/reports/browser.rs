@@ -147,6 +147,15 @@ impl Browser {
 
     fn go(&self, path: &Path, target: &str) {
         self.call("POST", "/url", &json!({"url": format!("file://{}{target}", path.display())}));
+        // On a busy machine the driver may return before the page is there.
+        let is_there = "location.protocol === 'file:' && document.readyState === 'complete'";
+        for _ in 0..500 {
+            if self.value(is_there) == json!(true) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("{} was not loaded within ten seconds", path.display());
     }
 
     /// The value of an expression, even if the page's own scripts are disabled. Waits for a promise.

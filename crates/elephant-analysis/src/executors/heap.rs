@@ -1,8 +1,7 @@
 //! The requested memory of executors and drivers.
 
 use elephant_base::units::Bytes;
-use elephant_model::engine_facts::spark::LEAST_OVERHEAD;
-use elephant_model::engine_facts::spark::OVERHEAD_FACTOR;
+use elephant_model::engine_facts::spark::{LEAST_OVERHEAD, OVERHEAD_FACTOR};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;

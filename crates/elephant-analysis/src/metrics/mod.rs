@@ -8,14 +8,11 @@ mod mapreduce;
 pub mod spark;
 
 pub use at_least::AtLeast;
-pub use mapreduce::MetricParams;
-pub use mapreduce::Usage;
-pub use mapreduce::delay;
-pub use mapreduce::requested_container;
-pub use spark::SparkMetricParams;
-pub use spark::executor_memory;
-pub use spark::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
-pub use spark::{executor_memory_factor, idle_beyond, share_idle_beyond};
+pub use mapreduce::{MetricParams, Usage, delay, requested_container};
+pub use spark::{
+    ExecutorCounts, JobCounts, SparkCounts, SparkMetricParams, StageCounts, executor_memory,
+    executor_memory_factor, idle_beyond, share_idle_beyond,
+};
 
 use std::borrow::Cow;
 

@@ -14,10 +14,9 @@
 
 use chrono::{Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 
-use super::clock;
 use super::recorder::Recorder;
 use super::sysstat::{Kind, Table};
-use super::{Options, UtcOffset};
+use super::{Options, UtcOffset, clock};
 use elephant_parse::{Position, Problems};
 
 /// Whether a line is the first of a report: `Linux 5.10.0 (node1) 11/21/2026 …`.

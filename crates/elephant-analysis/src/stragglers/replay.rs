@@ -12,13 +12,10 @@ mod options;
 mod playback;
 mod timeline;
 
-pub use model::GRID;
-pub use model::median_progress;
+pub use model::{GRID, median_progress};
 pub use options::Options;
 pub(crate) use playback::{DetectorState, Playback};
-pub use timeline::Attempt;
-pub use timeline::Sources;
-pub use timeline::{Done, Timeline};
+pub use timeline::{Attempt, Done, Sources, Timeline};
 
 use super::detect::{Detector, Parameter};
 use super::progress::ProgressSource;

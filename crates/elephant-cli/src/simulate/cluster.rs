@@ -1,9 +1,8 @@
 //! `elephant-rs simulate cluster`
 
 use std::error::Error;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::{Args, ValueEnum, ValueHint};
 use thiserror::Error;

@@ -1,10 +1,9 @@
 //! `elephant-rs simulate patterns`
 
 use std::error::Error;
-use std::fs;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use clap::Args;
 use thiserror::Error;

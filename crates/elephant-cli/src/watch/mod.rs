@@ -11,8 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::counts::count;
-use super::counts::quantile;
+use super::counts::{count, quantile};
 use super::filter_args::FilterArgs;
 use super::limits::{Limit, size};
 use super::output::{self, OutputError};

@@ -4,11 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::incomplete::{UNNAMED, doubt, doubt_of, incomplete_run};
-use super::measure;
-use super::metrics;
 use super::run::rounded;
 use super::spread::Tolerance;
-use super::{Baseline, Job};
+use super::{Baseline, Job, measure, metrics};
 use crate::fingerprint::{Fingerprint, JobKey, without_lines};
 use crate::results::{
     Absence, Absent, Accepted, ApplicationReport, Change, Comparison, Counts, FindingChange, JobComparison,

@@ -24,8 +24,7 @@ mod update;
 
 pub use compare::compare;
 pub use file::{Baseline, BaselineError, Job, Run};
-pub use run::identity_of;
-pub use run::rounded;
+pub use run::{identity_of, rounded};
 pub use spread::{Allowance, Tolerance};
 pub use update::update;
 

@@ -23,8 +23,7 @@ use elephant_base::severity::Severity;
 pub use configuration::{Configuration, Setting};
 pub use figures::{Figure, Unit};
 pub use findings::{FindingPair, Move};
-pub use jobs::JobPairs;
-pub use jobs::Total;
+pub use jobs::{JobPairs, Total};
 pub use phases::PhasePair;
 pub use side::{Finding, Metrics, NotEvaluated, Phase, Run, Side, SideError, Tasks};
 

@@ -43,21 +43,16 @@ use worst_charts::WorstCharts;
 
 pub use crate::results::Sort;
 pub use collected::Keeper;
-pub use filter::Filter;
-pub use filter::Identity;
+pub use filter::{Filter, Identity};
 pub use part_file::{PartError, PartKind};
-pub use parts::Part;
-pub use parts::{analyze_part, analyze_parts};
-pub use pieces::Pieces;
-pub use pieces::Render;
+pub use parts::{Part, analyze_part, analyze_parts};
+pub use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
 pub(crate) use traces::{Before, visit_traces};
-pub use visit::DUPLICATE;
-pub(crate) use visit::Gathered;
-pub use visit::SUPERSEDED;
-pub(crate) use visit::gather_beside_traces;
-pub use visit::{Visit, Visited, visit, visit_with};
-pub use visit::{discover, visit_beside_traces, visit_for_rules};
+pub use visit::{
+    DUPLICATE, SUPERSEDED, Visit, Visited, discover, visit, visit_beside_traces, visit_for_rules, visit_with,
+};
+pub(crate) use visit::{Gathered, gather_beside_traces};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone)]

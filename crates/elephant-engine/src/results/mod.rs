@@ -34,19 +34,15 @@ pub use elephant_verdict::charts::{
     LoadOf, MeanOf, MemoryUse, NodeAttempts, PhaseRow, Phases, Point, Quantity, Rows, Scale, Scatter,
     Timeline,
 };
-pub use jobs::JobGroup;
-pub use jobs::{JobSums, JobTotal, WorstRun};
-pub use leading::Leading;
-pub use leading::Sort;
+pub use jobs::{JobGroup, JobSums, JobTotal, WorstRun};
+pub use leading::{Leading, Sort};
 pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use node_work::NodeWork;
-pub use rollups::GroupName;
 pub(crate) use rollups::RollupSums;
-pub use rollups::{Rollup, Rollups, Waste};
+pub use rollups::{GroupName, Rollup, Rollups, Waste};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
-pub use worst::Candidate;
-pub use worst::{WorstTrouble, WorstTroubles};
+pub use worst::{Candidate, WorstTrouble, WorstTroubles};
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]

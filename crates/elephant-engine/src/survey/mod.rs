@@ -32,12 +32,13 @@ use rayon::prelude::*;
 
 pub use application::{ApplicationStragglers, WaitedFor};
 pub use days::{CauseCorrelation, StragglerDay};
-pub use elephant_analysis::stragglers::cause::Params as CauseParams;
 pub use elephant_analysis::stragglers::cause::components::Component;
 pub use elephant_analysis::stragglers::cause::evidence::{Evidence, Fact};
 pub use elephant_analysis::stragglers::cause::faults::FaultKind;
 pub use elephant_analysis::stragglers::cause::node_test::{NodeTasks, SlowNode};
-pub use elephant_analysis::stragglers::cause::{Cause, CauseCount, CauseCounts, Confidence, StragglerCause};
+pub use elephant_analysis::stragglers::cause::{
+    Cause, CauseCount, CauseCounts, Confidence, Params as CauseParams, StragglerCause,
+};
 pub use elephant_analysis::stragglers::detect::options::{DetectorOptions, EngineSetting};
 pub use elephant_analysis::stragglers::detect::pool::Pool;
 pub use elephant_analysis::stragglers::detect::{Parameter, Value};
@@ -58,8 +59,7 @@ pub use histogram::Histogram;
 pub use jobs::Job;
 pub use learnt::{Learnt, LearntError};
 pub use origin::Origin;
-pub use parts::options_of_part;
-pub use parts::{part_of, report_of_parts};
+pub use parts::{options_of_part, part_of, report_of_parts};
 pub use run_times::RunTimes;
 pub use settings::{Method, Settings};
 pub use waiting::Waiting;

@@ -23,9 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-pub use application::Flag;
-pub use application::LiveApplication;
-pub use application::{Identity, Judges};
+pub use application::{Flag, Identity, Judges, LiveApplication};
 pub use log::WatchedLog;
 #[cfg(feature = "http")]
 pub use rest::Client;

@@ -17,8 +17,7 @@ pub use elephant_verdict::savings::{Amounts, Prediction, Range};
 pub use jobs::Job;
 pub use scaling::{Resource, Scaling, ScalingPoint};
 pub use settings::{Change, Settings, Trouble};
-pub use total::ChangeTotal;
-pub use total::{Total, most_frequent};
+pub use total::{ChangeTotal, Total, most_frequent};
 
 use crate::engine::{Filter, Progress, visit_for_rules};
 use crate::results::{Sort, SourceProblem, Summary};

@@ -2,13 +2,12 @@
 
 use std::io;
 
-use super::World;
 use super::accumulables::METRICS_OF_A_STAGE;
-use super::environment;
 use super::kind::{Kind, Upstream};
 use super::plan::{self, Plan};
 use super::stage::Run;
 use super::stage_info::{CALL_SITE, DETAILS, RDDS, StageInfo};
+use super::{World, environment};
 
 /// A planned query.
 pub(super) struct Query {

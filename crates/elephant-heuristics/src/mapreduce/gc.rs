@@ -5,8 +5,8 @@ use super::heap::Heap;
 use super::splits::{SplitLimits, divided_otherwise, whole_mib};
 use super::{
     MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
+    tasks, to_bytes, to_millis, unreadable, without_tasks,
 };
-use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
 use crate::wording::decisive;
 use crate::{Check, Rule, load};
 use elephant_base::severity::Severity;

@@ -3,8 +3,7 @@
 use super::{Role, own_java_opts};
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
-use elephant_model::model::conf::secrets;
-use elephant_model::model::conf::{ConfKey, parse_binary_prefix};
+use elephant_model::model::conf::{ConfKey, parse_binary_prefix, secrets};
 use elephant_rule::finding::SettingChange;
 
 /// The JVM options of a kind of process, and the setting that changes them for this kind only.

@@ -3,8 +3,8 @@
 use super::splits::{SplitLimits, Target, Unsplittable, split_for};
 use super::{
     MissingCounters, Role, counter, input_bytes, is_unreadable, limit, no_task_reports, rule, run_time,
+    tasks, to_bytes, to_millis, unreadable, without_tasks,
 };
-use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
 use crate::{Check, Rule, load};
 use elephant_base::severity::Severity;
 use elephant_base::stats::{median, truncated_mean};

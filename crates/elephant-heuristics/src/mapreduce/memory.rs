@@ -3,9 +3,9 @@
 
 use super::heap::Heap;
 use super::{
-    MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
+    MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule, tasks,
+    to_bytes, unreadable, without_tasks,
 };
-use super::{tasks, to_bytes, unreadable, without_tasks};
 use crate::{Check, Remedy, Rule, load};
 use elephant_analysis::metrics::requested_container;
 use elephant_base::severity::Severity;

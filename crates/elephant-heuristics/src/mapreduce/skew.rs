@@ -17,9 +17,9 @@ use remote::Remote;
 use super::lost_time::LostTime;
 use super::run_times::RunTimes;
 use super::splits::Target;
-use super::{MissingCounters, Role, counter, input_bytes, is_unreadable};
-use super::{no_task_reports, rule};
-use super::{tasks, without_tasks};
+use super::{
+    MissingCounters, Role, counter, input_bytes, is_unreadable, no_task_reports, rule, tasks, without_tasks,
+};
 use crate::split::TwoGroups;
 use crate::wording::percent;
 use crate::{Check, Rule, chart_limit, load};

@@ -2,8 +2,7 @@
 
 use super::{Role, change, is_unreadable};
 use elephant_base::units::Bytes;
-use elephant_model::engine_facts::hadoop::LARGEST_SORT_BUFFER_MIB;
-use elephant_model::engine_facts::hadoop::SORT_METADATA;
+use elephant_model::engine_facts::hadoop::{LARGEST_SORT_BUFFER_MIB, SORT_METADATA};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;

@@ -8,8 +8,10 @@ mod small_files;
 
 use super::run_times::RunTimes;
 use super::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
-use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports};
-use super::{rule, tasks, to_bytes, to_millis, without_tasks};
+use super::{
+    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, to_millis,
+    without_tasks,
+};
 use crate::wording::condition;
 use crate::{Check, Rule, chart_limit, load};
 use elephant_analysis::task_time::time_of_tasks;

@@ -1,8 +1,7 @@
 //! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
 
 use super::support::memory;
-use super::support::memory::unreadable;
-use super::support::memory::{ExecutorSize, Setting};
+use super::support::memory::{ExecutorSize, Setting, unreadable};
 use super::support::spill_sizing::AgainstSpill;
 use super::{change, percent, rule, spark};
 use crate::wording::{limit, plural};

@@ -5,10 +5,9 @@ use std::io::BufReader;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use zip::CompressionMethod;
-use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
 use super::{Entry, Listing, MAX_MEMBERS, Packing, zip_walk};
 

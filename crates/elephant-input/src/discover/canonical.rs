@@ -1,8 +1,7 @@
 //! Canonical paths of folders while a tree is walked.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use walkdir::DirEntry;
 

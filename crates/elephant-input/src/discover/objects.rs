@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::Walk;
-use super::listing;
+use super::{Walk, listing};
 use crate::error::InputError;
 use crate::named::NamedPath;
 use crate::sorter::Candidate;

@@ -13,8 +13,7 @@ use file::{FileError, Growing};
 use lines::Lines;
 use rolling::Rolling;
 
-pub use find::Found;
-pub use find::{is_open_ended, logs};
+pub use find::{Found, is_open_ended, logs};
 
 /// A log that is read as it grows.
 pub struct FollowedLog {

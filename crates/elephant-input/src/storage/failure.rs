@@ -1,7 +1,6 @@
 //! Why a request to a storage failed, with advice.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 /// See the module. It travels inside an [`io::Error`], so that readers need not know storages.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,8 +12,7 @@ mod text;
 
 pub use exit::{ExitCode, exit_code};
 pub use kind::{Actor, FailureKind};
-pub use remedy::Standing;
-pub use remedy::is_cancelled;
+pub use remedy::{Standing, is_cancelled};
 pub use taken::taken_away;
 
 use signatures::{Rank, SIGNATURES, Signature};

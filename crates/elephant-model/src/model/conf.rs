@@ -12,9 +12,8 @@ pub mod secrets;
 use std::collections::BTreeMap;
 
 pub use keys::ConfKey;
-pub use listed::Found;
 use listed::Listed;
-pub use listed::{Listing, SetBy};
+pub use listed::{Found, Listing, SetBy};
 
 use elephant_base::state::{Reader, State};
 use elephant_base::units::{Bytes, Millis};

@@ -2,13 +2,12 @@
 
 use super::numbers::warn_impossible;
 use super::{Clocks, HistoryBuilder, KINDS, TaskRow, verify};
-use crate::OtherCounters;
 use crate::event::{EventFields, EventPayload};
 use crate::hosts::host_and_rack;
 use crate::ids::{AttemptId, TaskId, job_id_of_task};
 use crate::problem::{Position, Problems};
 use crate::reading::{MAX_TEXT_LEN, locality, task_kind, truncate};
-use crate::too_many;
+use crate::{OtherCounters, too_many};
 use elephant_base::limits;
 use elephant_model::model::counters::CounterSet;
 use elephant_model::model::table::{Attempts, Outcome, TimePoint};

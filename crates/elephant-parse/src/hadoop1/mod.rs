@@ -14,9 +14,7 @@ use rustc_hash::FxHashMap;
 
 pub use events::{Event, to_event};
 pub use lexer::Record;
-pub use reader::Ending;
-pub use reader::Visitor;
-pub use reader::read;
+pub use reader::{Ending, Visitor, read};
 
 use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};

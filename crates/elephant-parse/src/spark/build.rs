@@ -341,12 +341,6 @@ impl Builder {
     }
 }
 
-pub(super) fn stage_attempt(stage: Option<i64>, attempt: Option<i64>) -> Option<StageAttempt> {
-    let number = |value: i64| u32::try_from(value).ok();
-    // Spark 1.0 and older do not number stage attempts.
-    Some(StageAttempt { stage: number(stage?)?, attempt: number(attempt.unwrap_or_default())? })
-}
-
 pub(super) fn moment(ms: Option<i64>) -> Option<Timestamp> {
     Moments::default().read(ms)
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::block::{Block, ItemKind, ReadOptions};
-use super::build::{moment, outcome, stage_attempt};
+use super::build::{moment, outcome};
 use super::event::{Event, StageInfo};
 use super::plan::Plans;
+use super::stage_attempt::stage_attempt;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo};
 use super::task_metrics::TaskMetrics;

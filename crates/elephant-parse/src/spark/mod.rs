@@ -17,6 +17,7 @@ mod numbered;
 mod outcomes;
 mod plan;
 mod spare;
+mod stage_attempt;
 mod storage;
 mod strings;
 mod sums;
@@ -26,8 +27,7 @@ mod task_template;
 mod verify;
 
 pub use feed::Feed;
-pub use live::LiveEvent;
-pub use live::{LiveReader, LiveTask};
+pub use live::{LiveEvent, LiveReader, LiveTask};
 pub use verify::Completeness;
 
 use std::io;

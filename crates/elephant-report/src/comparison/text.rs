@@ -11,9 +11,8 @@ use super::words::{
     unjudged_summary, why_absent,
 };
 use elephant_base::severity::Severity;
-use elephant_engine::results::Report;
 use elephant_engine::results::{
-    Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared,
+    Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared, Report,
 };
 
 /// Columns of a label, with the blanks before it.

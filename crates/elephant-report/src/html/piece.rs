@@ -7,10 +7,9 @@ use askama::Template;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::LONG_NAME;
 use super::detail::Detail;
-use super::filters;
 use super::links::{Ids, OwnIds, Taken};
+use super::{LONG_NAME, filters};
 use crate::parts::{Parts, Reader, filled};
 use crate::words;
 use elephant_base::severity::Severity;

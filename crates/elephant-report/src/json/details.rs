@@ -2,14 +2,12 @@
 
 use serde::Serialize;
 
-use super::Each;
-use super::Pairs;
 use super::metrics::{TasksView, task_counts};
+use super::{Each, Pairs};
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_engine::results::ApplicationReport;
 use elephant_model::model::Phase;
-use elephant_model::model::conf::Conf;
-use elephant_model::model::conf::secrets;
+use elephant_model::model::conf::{Conf, secrets};
 
 #[derive(Serialize)]
 pub(super) struct DetailsView<'a> {

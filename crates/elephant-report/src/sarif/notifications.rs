@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::results::{Location, Message, plain};
 use super::{MAX_RESULTS, Rules};
 use crate::comparison::words::{self, EXPIRED, MISSING_HELP};
-use elephant_engine::results::{Absence, Absent, IncompleteRun, JobComparison};
-use elephant_engine::results::{ApplicationReport, Report, SourceProblem};
+use elephant_engine::results::{
+    Absence, Absent, ApplicationReport, IncompleteRun, JobComparison, Report, SourceProblem,
+};
 use elephant_parse::{Level, Position};
 
 #[derive(Serialize)]

@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::json::Pairs;
-use super::super::json::{MeasureView, Number, advice, evidence, thresholds};
+use super::super::json::{MeasureView, Number, Pairs, advice, evidence, thresholds};
 use super::super::words::{about, by_trouble, currency, saves};
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
 use elephant_base::severity::Severity;
-use elephant_engine::results::ApplicationReport;
-use elephant_engine::results::{Change, Comparison, FindingChange};
+use elephant_engine::results::{ApplicationReport, Change, Comparison, FindingChange};
 use elephant_rule::finding::{Finding, Suppressed};
 use elephant_verdict::troubles::Trouble;
 

@@ -3,10 +3,8 @@
 mod ndjson;
 mod text;
 
-pub use ndjson::begin as begin_ndjson;
-pub use ndjson::write as write_ndjson;
-pub use text::begin as begin_text;
-pub use text::{status, write as write_text};
+pub use ndjson::{begin as begin_ndjson, write as write_ndjson};
+pub use text::{begin as begin_text, status, write as write_text};
 
 use elephant_analysis::stragglers::detect::Needs;
 use elephant_model::model::table::TaskKind;

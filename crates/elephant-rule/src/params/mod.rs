@@ -24,8 +24,7 @@ use quantity::{Quantity, Unit};
 use yaml::{Node, ReadError};
 
 pub use file::RuleFile;
-pub use problem::Problems;
-pub use problem::{Importance, RuleProblem};
+pub use problem::{Importance, Problems, RuleProblem};
 
 /// A parameter in rule files.
 #[derive(Debug, Clone, Copy)]

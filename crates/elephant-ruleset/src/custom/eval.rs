@@ -3,12 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::aggregate;
-use super::counters;
-use super::facts;
 use super::node::{Arithmetic, Comparison, Function, Node, Part, Side, TextTest};
 use super::scope::{Inner, Scope};
 use super::value::{Gap, Value};
+use super::{aggregate, counters, facts};
 use elephant_base::stats::split::TwoGroups;
 
 type Evaluated<'a, 'n> = Result<Value<'a>, Gap<'n>>;

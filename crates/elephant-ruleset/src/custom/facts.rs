@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
 
-use super::names::snake_case;
 use super::names::{
     AppField, AttemptField, AttemptsField, ExecutorField, JobField, RowField, StageField, TasksField,
+    snake_case,
 };
 use super::node::SettingKind;
 use super::scope::{Judged, Row, Scope};
@@ -15,10 +15,9 @@ use elephant_analysis::metrics::requested_container;
 use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::job_type;
 use elephant_model::model::spark::{Executor, Job, JobResult, Stage, StageStatus};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, Engine, Symbol};
+use elephant_model::model::{Application, Engine, Symbol, job_type};
 use elephant_rule::params::Assumed;
 
 #[allow(clippy::unnecessary_wraps)] // all facts are options

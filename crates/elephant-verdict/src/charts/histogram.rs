@@ -9,11 +9,10 @@ use elephant_base::state::State;
 use elephant_base::stats::split::{self, two_groups};
 use elephant_base::stats::{median, truncated_mean};
 use elephant_base::units::{Bytes, Millis};
-use elephant_model::model::Application;
-use elephant_model::model::Phase;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_model::model::{Application, Phase};
 use elephant_rule::finding::{Finding, Measured, Subject};
 
 /// This many phases are shown: those with the worst findings first, then those with most task time.

@@ -3,10 +3,9 @@
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use super::Trouble;
 use super::fewer_executors::FewerExecutors;
-use super::straggling;
 use super::value::compare;
+use super::{Trouble, straggling};
 use elephant_base::units::Millis;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Subject};

@@ -37,8 +37,7 @@ mod tests;
 use std::fmt;
 
 pub use change::Change;
-pub use counterfactuals::Cause;
-pub use counterfactuals::StartUp;
+pub use counterfactuals::{Cause, StartUp};
 pub use plan::Plan;
 
 use elephant_model::model::table::TaskKind;

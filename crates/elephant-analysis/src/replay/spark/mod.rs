@@ -24,14 +24,9 @@ mod schedule;
 mod slots;
 mod stages;
 
-pub use causes::Cause;
-pub use causes::Overhead;
-pub use causes::Partitions;
-pub use causes::Scope;
-pub use change::Change;
-pub use change::Slots;
+pub use causes::{Cause, Overhead, Partitions, Scope};
+pub use change::{Change, Slots};
 pub use plan::{Attempt, Plan, Stage, Unknown};
-pub use recorded::Recorded;
-pub use recorded::RecordedOnce;
+pub use recorded::{Recorded, RecordedOnce};
 pub use schedule::Outcome;
 pub use slots::task_cpus;

@@ -29,12 +29,9 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use attribution::Grounds;
-pub use attribution::StragglerCause;
-pub use attribution::{LabelledGroup, attribute, attribute_on};
+pub use attribution::{Grounds, LabelledGroup, StragglerCause, attribute, attribute_on};
 pub use params::Params;
-pub use summary::shares_percent;
-pub use summary::{CauseCount, CauseCounts, Confidences};
+pub use summary::{CauseCount, CauseCounts, Confidences, shares_percent};
 
 /// A category of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]

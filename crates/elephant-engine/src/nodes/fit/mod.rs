@@ -16,10 +16,8 @@ mod threshold;
 
 pub use distribution::Distribution;
 pub use family::Family;
-pub use goodness::Goodness;
-pub use goodness::Normality;
 pub(crate) use goodness::goodness;
-pub use goodness::normality;
+pub use goodness::{Goodness, Normality, normality};
 
 use location_scale::{Located, LocationScale};
 use threshold::{Inner, ThresholdFit};

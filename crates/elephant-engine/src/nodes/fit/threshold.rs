@@ -6,11 +6,10 @@
 //! fit is the highest maximum inside the grid. Without one, or if the far end is higher, the threshold stays
 //! at the far end, which is close to the limit of a family without a threshold.
 
-use super::Status;
-use super::gamma;
 use super::location_scale::{Exactness, Located, LocationScale};
 use super::maximise::{Valued, maximise};
 use super::points::{Points, Standardised};
+use super::{Status, gamma};
 
 /// Number of grid points.
 const GRID: usize = 141;

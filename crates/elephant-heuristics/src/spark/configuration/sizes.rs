@@ -1,9 +1,8 @@
 //! Sizes of executors and driver.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
-use crate::spark::support::memory::Overhead;
 use crate::spark::support::memory::{
-    Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
+    Overhead, Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
 };
 use crate::spark::{change, change_to};
 use crate::wording::plural;

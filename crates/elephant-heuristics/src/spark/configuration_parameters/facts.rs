@@ -4,9 +4,8 @@ use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};
 use crate::spark::percent;
 use crate::spark::support::losses::lost_executors;
-use crate::spark::support::memory::is_local;
 use crate::spark::support::memory::{
-    ExecutorSize, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
+    ExecutorSize, is_local, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
 };
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};

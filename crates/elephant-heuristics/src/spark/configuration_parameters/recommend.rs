@@ -6,9 +6,8 @@ use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
 use crate::spark::support::adaptive::smaller_advisory;
 use crate::spark::support::collections::Collections;
-use crate::spark::support::memory::heap_key;
 use crate::spark::support::memory::{
-    DRIVER_ROOM, ExecutorSize, Setting, driver_heap_for, heap_for, more_overhead, smaller_heap,
+    DRIVER_ROOM, ExecutorSize, Setting, driver_heap_for, heap_for, heap_key, more_overhead, smaller_heap,
 };
 use crate::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::spark::support::stage_figures::FlowKind;

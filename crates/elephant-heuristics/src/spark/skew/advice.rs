@@ -2,8 +2,7 @@
 
 use crate::spark::{change, change_to, runs_sql};
 use elephant_base::units::Bytes;
-use elephant_model::engine_facts::spark::SPLITS_HASH_JOINS;
-use elephant_model::engine_facts::spark::SPLITS_JOINS;
+use elephant_model::engine_facts::spark::{SPLITS_HASH_JOINS, SPLITS_JOINS};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Spark, SqlExecution, Stage};

@@ -1,8 +1,9 @@
 //! Memory of executors outside their heaps: overhead and Spark's off-heap memory.
 
-use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
-use super::memory::{Overhead, in_containers, is_python, resident, room_for};
-use super::memory::{heap, heap_key};
+use super::memory::{
+    self, Overhead, ROOM, Setting, default_overhead, heap, heap_key, in_containers, is_python, overhead,
+    overhead_for, resident, room_for, rounded_up,
+};
 use crate::spark::{change, change_to, spark};
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;

@@ -10,10 +10,9 @@ use crate::spark::{change, percent};
 use crate::wording::plural;
 use elephant_base::units::Bytes;
 use elephant_model::diagnosis::FailureKind;
-use elephant_model::engine_facts::spark::KRYO_BUFFER;
-use elephant_model::engine_facts::spark::LARGEST_KRYO_BUFFER;
-use elephant_model::engine_facts::spark::MAX_RESULT_SIZE;
-use elephant_model::engine_facts::spark::NETWORK_TIMEOUT;
+use elephant_model::engine_facts::spark::{
+    KRYO_BUFFER, LARGEST_KRYO_BUFFER, MAX_RESULT_SIZE, NETWORK_TIMEOUT,
+};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};

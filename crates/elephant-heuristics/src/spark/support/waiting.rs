@@ -1,7 +1,6 @@
 //! Advice for applications that waited for executors.
 
-use super::memory::{self, Setting};
-use super::memory::{heap, heap_key};
+use super::memory::{self, Setting, heap, heap_key};
 use crate::spark::{change, spark};
 use elephant_base::units::Millis;
 use elephant_model::model::Application;

@@ -16,8 +16,7 @@ pub use executor::{
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
 pub use sql::{PlanMetric, PlanNode, SqlExecution};
-pub use stage::without_folders;
-pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus};
+pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 
 use std::collections::BTreeMap;
 

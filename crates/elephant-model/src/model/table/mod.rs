@@ -10,8 +10,7 @@ mod rows;
 mod tasks;
 mod time_point;
 
-pub use attempts::Attempts;
-pub use attempts::MAX_COUNTER_VALUE;
+pub use attempts::{Attempts, MAX_COUNTER_VALUE};
 pub use tasks::Tasks;
 pub use time_point::TimePoint;
 

@@ -1,7 +1,8 @@
 //! Tasks and their attempts.
 
 use super::held::MAP_ENTRY;
-use super::{AttemptPlace, Builder, Seen, StageRecord, Symbols, moment, stage_attempt};
+use super::{AttemptPlace, Builder, Seen, StageRecord, Symbols, moment};
+use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::task::{TaskEnd, TaskInfo, TaskStart};
 use elephant_base::units::{Bytes, Timestamp};
 use elephant_model::model::counters::Counter;

@@ -7,9 +7,10 @@ use rustc_hash::FxHashSet;
 
 use super::held::{self, MAP_ENTRY};
 use super::possible::{TOLERANCE, apart, is_within};
-use super::{Builder, StageRecord, Symbols, moment, stage_attempt};
+use super::{Builder, StageRecord, Symbols, moment};
 use crate::spark::event::{JobStart, SqlStart, StageInfo};
 use crate::spark::plan::{Metric, Node, Plan};
+use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::sums::{Sums, Totals};
 use crate::spark::verify::LOG_STAGE_METRICS;
 use elephant_base::units::{Millis, Timestamp};

@@ -2,7 +2,7 @@
 
 use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
 use crate::scan::{Cursor, Scan};
-use crate::spark::build::stage_attempt;
+use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::storage::{BlockMemory, RddBlock};
 use crate::spark::strings::{Local, Strings};
 use crate::spark::task::peaks;

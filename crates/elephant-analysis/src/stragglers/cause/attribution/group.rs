@@ -2,12 +2,11 @@
 
 use super::neighbours::Neighbours;
 use super::{Context, LabelledGroup};
-use crate::stragglers::cause::Params;
 use crate::stragglers::cause::components::{Clocks, Component};
 use crate::stragglers::cause::counterfactual::{
     ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale,
 };
-use crate::stragglers::cause::hints;
+use crate::stragglers::cause::{Params, hints};
 use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution, InputUnit, records};
 use elephant_base::units::Timestamp;
 use elephant_model::model::Symbol;

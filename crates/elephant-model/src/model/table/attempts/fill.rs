@@ -1,8 +1,7 @@
 //! What parsers write into the table of attempts.
 
 use super::super::{EndReason, Locality, Outcome, TimePoint};
-use super::Attempts;
-use super::{Label, MAX_COUNTER_VALUE};
+use super::{Attempts, Label, MAX_COUNTER_VALUE};
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::{ProgressSplits, Symbol};
 use elephant_base::units::Timestamp;

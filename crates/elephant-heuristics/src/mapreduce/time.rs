@@ -1,5 +1,4 @@
-//! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
-//! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
+//! `mapper-time`, `reducer-time`: many short tasks, or few long ones (Dr. Elephant `MapperTimeHeuristic`, `Reducer…`).
 
 mod few_tasks;
 mod large_splits;
@@ -30,7 +29,6 @@ use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::{Positive, rule_params};
 use many_tasks::ManyTasks;
-use small_files::combine_files;
 
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.
@@ -222,7 +220,7 @@ impl RunTime {
             }
         }];
         if too_short && fewer && *role == Role::Map && divided_otherwise(app).is_none() {
-            advice.extend(combine_files(app, split_for(app, group, target)));
+            advice.extend(small_files::combine_files(app, split_for(app, group, target)));
         }
         advice
     }

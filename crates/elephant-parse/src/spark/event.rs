@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::failure_text;
-use super::plan::{Plan, Plans};
+use super::plan::Plan;
 use super::storage::{BlockMemory, RddBlock};
 use super::strings::{Local, Strings};
 use crate::reading::truncate;
@@ -104,6 +104,11 @@ pub(super) enum Event {
         id: Option<i64>,
         plan: Plan,
     },
+    /// Metrics of the subqueries of an execution.
+    SubqueryMetrics {
+        id: Option<i64>,
+        metrics: Plan,
+    },
     DriverAccumulators {
         id: Option<i64>,
         updates: Vec<(i64, i64)>,
@@ -185,7 +190,10 @@ pub(super) struct BlockManagerAdded {
 #[derive(Debug, Default)]
 pub(super) struct SqlStart {
     pub(super) id: Option<i64>,
+    pub(super) root: Option<i64>,
     pub(super) description: Option<String>,
+    pub(super) call_stack: Option<String>,
+    pub(super) tags: Vec<String>,
     pub(super) at: Option<i64>,
     pub(super) plan: Plan,
 }
@@ -195,7 +203,6 @@ pub(super) fn read(
     name: &[u8],
     cursor: &mut Cursor<'_>,
     strings: &mut Strings,
-    plans: Plans,
 ) -> Scan<Option<Event>> {
     let short = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
     let short = short.strip_prefix(b"SparkListener").unwrap_or(short);
@@ -226,9 +233,10 @@ pub(super) fn read(
         b"StageExecutorMetrics" => executor::stage_executor_metrics(cursor, strings)?,
         b"ExecutorMetricsUpdate" => executor::executor_metrics_update(cursor, strings)?,
         b"UnpersistRDD" => stage::unpersisted(cursor)?,
-        b"SQLExecutionStart" => sql::sql_start(cursor, strings, plans)?,
+        b"SQLExecutionStart" => sql::sql_start(cursor, strings)?,
         b"SQLExecutionEnd" => sql::sql_end(cursor)?,
-        b"SQLAdaptiveExecutionUpdate" => sql::sql_plan(cursor, strings, plans)?,
+        b"SQLAdaptiveExecutionUpdate" => sql::sql_plan(cursor, strings)?,
+        b"SQLAdaptiveSQLMetricUpdates" => sql::subquery_metrics(cursor, strings)?,
         b"DriverAccumUpdates" => sql::driver_accumulators(cursor)?,
         _ => return Ok(None),
     }))
@@ -304,7 +312,7 @@ fn push<T>(list: &mut Vec<T>, element: T) {
 impl Event {
     /// Whether a list in the event is longer than [`MAX_LISTED`].
     pub(super) fn lists_too_much(&self) -> bool {
-        let of_plan = |plan: &Plan| plan.nodes.len().max(plan.metrics.len());
+        let of_plan = |plan: &Plan| plan.operators.len().max(plan.metrics.len()).max(plan.facts.len());
         let longest = match self {
             Self::Environment(properties) => properties.len(),
             Self::JobStart(start) => start.stages.len(),
@@ -312,7 +320,7 @@ impl Event {
                 info.rdds.len().max(info.parents.len()).max(info.accumulables.len())
             }
             Self::SqlStart(start) => of_plan(&start.plan),
-            Self::SqlPlan { plan, .. } => of_plan(plan),
+            Self::SqlPlan { plan, .. } | Self::SubqueryMetrics { metrics: plan, .. } => of_plan(plan),
             Self::DriverAccumulators { updates, .. } => updates.len(),
             _ => 0,
         };

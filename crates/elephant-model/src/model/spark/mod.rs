@@ -15,7 +15,7 @@ pub use executor::{
 };
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
-pub use sql::{PlanMetric, PlanNode, SqlExecution};
+pub use sql::{Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 
 use std::collections::BTreeMap;

@@ -62,6 +62,8 @@ pub struct Stage {
     /// Final values of its accumulables by id, in id order; [`super::PlanMetric::accumulator`] says which
     /// belong to SQL plan nodes. Only whole numbers are kept.
     pub accumulables: Box<[(u64, i64)]>,
+    /// Its place among the stage attempts in the order in which the log ends them: accumulables are totals up to then.
+    pub ended_as: Option<u32>,
     /// Whether all its tasks must run at the same time (barrier execution).
     pub is_barrier: bool,
 }
@@ -84,6 +86,7 @@ impl Stage {
             job: None,
             group: None,
             accumulables: Box::default(),
+            ended_as: None,
             is_barrier: false,
         }
     }

@@ -20,7 +20,7 @@ use super::strings::{Local, Strings};
 use crate::reading::truncate;
 use crate::scan::{Cursor, RawStr, Scan};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{JobResult, Peaks, ResourceProfile, StageAttempt};
+use elephant_model::model::spark::{JobResult, Origins, Peaks, ResourceProfile, StageAttempt};
 
 /// Maximum length of call sites and messages, which are only shown to people.
 const MAX_NAME_LEN: usize = 500;
@@ -147,6 +147,9 @@ pub(super) struct StageInfo {
     pub(super) rdds: Vec<RddInfo>,
     /// All its tasks must run at the same time.
     pub(super) is_barrier: bool,
+    pub(super) origins: Origins,
+    /// The first line of the call stack.
+    pub(super) first_call: Option<String>,
     pub(super) parents: Vec<i64>,
     pub(super) submitted: Option<i64>,
     pub(super) completed: Option<i64>,

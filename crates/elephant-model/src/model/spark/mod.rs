@@ -6,6 +6,7 @@ mod cluster;
 mod executor;
 mod gaps;
 mod job;
+mod origin;
 mod sql;
 mod stage;
 
@@ -15,6 +16,7 @@ pub use executor::{
 };
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
+pub use origin::{Origin, Origins};
 pub use sql::{Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 

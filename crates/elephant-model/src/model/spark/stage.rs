@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Origins;
 use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 
@@ -66,6 +67,10 @@ pub struct Stage {
     pub ended_as: Option<u32>,
     /// Whether all its tasks must run at the same time (barrier execution).
     pub is_barrier: bool,
+    /// What its RDDs are.
+    pub origins: Origins,
+    /// The innermost call that created it (first line of "Details"): a method of Spark.
+    pub first_call: Option<Arc<str>>,
 }
 
 impl Stage {
@@ -88,6 +93,8 @@ impl Stage {
             accumulables: Box::default(),
             ended_as: None,
             is_barrier: false,
+            origins: Origins::default(),
+            first_call: None,
         }
     }
 

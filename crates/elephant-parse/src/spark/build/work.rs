@@ -105,7 +105,7 @@ impl Builder {
         Some(place)
     }
 
-    /// The name of a stage, shared with other stages of this name.
+    /// The name or call of a stage, shared with other stages that have it.
     fn stage_name(&mut self, name: String) -> Arc<str> {
         if let Some(known) = self.stage_names.get(name.as_str()) {
             return Arc::clone(known);
@@ -129,6 +129,7 @@ impl Builder {
         info.rdds.into_iter().for_each(|rdd| self.persisted(rdd));
         let place = self.stage_place(id)?;
         let tolerance = self.between_submissions();
+        let first_call = info.first_call.map(|call| self.stage_name(call));
         let name = info.name.map(|name| self.stage_name(name));
         let record = self.stages.get_mut(place)?;
         let first_launch = record.first_launch();
@@ -161,6 +162,8 @@ impl Builder {
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
         stage.is_barrier |= info.is_barrier;
+        stage.origins.add_all(info.origins);
+        stage.first_call = first_call.or(stage.first_call.take());
         stage.failure = info.failure.map(Into::into).or(stage.failure.take());
         if info.completed.is_some() {
             stage.completed_at = moment(info.completed);

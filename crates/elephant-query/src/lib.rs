@@ -10,12 +10,16 @@
 mod counter;
 mod operator;
 mod pipeline;
+mod purpose;
 mod query;
+mod tasks;
 mod values;
 mod wall;
 
 pub use counter::{SqlCounter, counter_of};
 pub use operator::{Engine, JoinKind, OperatorKind};
 pub use pipeline::{Part, StageWork};
+pub use purpose::Purpose;
 pub use query::{PlacedOperator, Queries, Query, Value};
+pub use tasks::{FixedBy, Single};
 pub use wall::Wall;

@@ -196,7 +196,9 @@ impl OperatorKind {
         }
         match word {
             "Execute" => Self::Write,
-            _ if word.contains("ToRow") || word.contains("ToColumnar") || word.contains("RowTo") => Self::Transition,
+            _ if word.contains("ToRow") || word.contains("ToColumnar") || word.contains("RowTo") => {
+                Self::Transition
+            }
             _ if plain.ends_with("CoalesceBatches") || plain.ends_with("ShuffleCoalesce") => Self::Transition,
             _ => Self::Other,
         }
@@ -213,14 +215,20 @@ impl Engine {
     /// The engine that runs an operator, by the name of its node.
     #[must_use]
     pub fn of(name: &str) -> Self {
-        let word = name.strip_prefix("DataFlint").unwrap_or(name).split([' ', '(']).next().unwrap_or_default();
+        let word =
+            name.strip_prefix("DataFlint").unwrap_or(name).split([' ', '(']).next().unwrap_or_default();
         split_engine(word).0
     }
 }
 
 /// The engine of an operator, and its name without the engine's prefix or suffix.
 fn split_engine(word: &str) -> (Engine, &str) {
-    let prefixes = [("Photon", Engine::Photon), ("Gpu", Engine::Rapids), ("Comet", Engine::Comet), ("Velox", Engine::Gluten)];
+    let prefixes = [
+        ("Photon", Engine::Photon),
+        ("Gpu", Engine::Rapids),
+        ("Comet", Engine::Comet),
+        ("Velox", Engine::Gluten),
+    ];
     for (prefix, engine) in prefixes {
         if let Some(plain) = word.strip_prefix(prefix) {
             return (engine, plain);

@@ -94,7 +94,8 @@ impl Queries<'_> {
     /// The own time of each operator, by stage.
     fn own_times(&self, query: &Query<'_>) -> Vec<ByStage> {
         let count = query.operators.len();
-        let (mut own, mut fed): (Vec<ByStage>, Vec<ByStage>) = (vec![ByStage::new(); count], vec![ByStage::new(); count]);
+        let (mut own, mut fed): (Vec<ByStage>, Vec<ByStage>) =
+            (vec![ByStage::new(); count], vec![ByStage::new(); count]);
         // Children come after their parents.
         for (place, operator) in query.operators.iter().enumerate().rev() {
             let below = fed.get_mut(place).map(std::mem::take).unwrap_or_default();

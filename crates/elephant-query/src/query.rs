@@ -180,7 +180,9 @@ impl<'a> Queries<'a> {
 /// generated pipeline stands above its operators, then below. Rows do not move between stages within a pipeline.
 fn place_with_neighbours(operators: &mut [PlacedOperator<'_>]) {
     for place in 0..operators.len() {
-        let Some(operator) = operators.get(place).filter(|operator| operator.stages.is_empty()) else { continue };
+        let Some(operator) = operators.get(place).filter(|operator| operator.stages.is_empty()) else {
+            continue;
+        };
         if operator.kind.moves_rows() {
             continue;
         }
@@ -192,7 +194,9 @@ fn place_with_neighbours(operators: &mut [PlacedOperator<'_>]) {
     }
     // Children come after their parents, so backwards each child is placed before its parent looks at it.
     for place in (0..operators.len()).rev() {
-        let Some(operator) = operators.get(place).filter(|operator| !operator.kind.moves_rows()) else { continue };
+        let Some(operator) = operators.get(place).filter(|operator| !operator.kind.moves_rows()) else {
+            continue;
+        };
         let (Some(parent), stages) = (operator.parent, operator.stages.clone()) else { continue };
         if let Some(above) = operators.get_mut(parent)
             && above.stages.is_empty()
@@ -201,4 +205,10 @@ fn place_with_neighbours(operators: &mut [PlacedOperator<'_>]) {
             above.stages = stages;
         }
     }
+}
+
+/// Whether a metric of an exchange counts what is read from it, not what is written into it.
+pub(crate) fn is_metric_of_reader(name: &str) -> bool {
+    let read = ["records read", "fetch wait time", "local b", "remote b"];
+    read.iter().any(|start| name.starts_with(start))
 }

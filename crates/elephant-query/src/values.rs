@@ -30,7 +30,12 @@ impl Values {
         for (place, stage) in (0_u32..).zip(&spark.stages) {
             let order = stage.ended_as.unwrap_or(u32::MAX);
             let of_stage = stage.accumulables.iter();
-            seen.extend(of_stage.map(|&(accumulator, total)| Seen { accumulator, order, stage: place, total }));
+            seen.extend(of_stage.map(|&(accumulator, total)| Seen {
+                accumulator,
+                order,
+                stage: place,
+                total,
+            }));
         }
         seen.sort_unstable();
         let mut driver = BTreeMap::new();

@@ -42,11 +42,7 @@ impl Queries<'_> {
 
     fn is_part_of(&self, execution: Option<u64>, root: u64) -> bool {
         let Some(id) = execution else { return false };
-        let execution = || {
-            let sql = &self.spark().sql;
-            sql.binary_search_by_key(&id, |execution| execution.id).ok().and_then(|at| sql.get(at))
-        };
-        id == root || execution().and_then(|execution| execution.root) == Some(root)
+        id == root || self.spark().query(id).and_then(|execution| execution.root) == Some(root)
     }
 }
 

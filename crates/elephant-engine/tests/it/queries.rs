@@ -81,7 +81,9 @@ fn expected(printed: &Value) -> Vec<Value> {
         let members = node.as_object().unwrap().iter().filter(|(key, _)| kept.contains(&key.as_str()));
         Value::Object(members.map(|(key, value)| (key.clone(), value.clone())).collect())
     };
-    let list = |execution: &Value, key: &str| -> Vec<Value> { execution[key].as_array().unwrap().iter().map(plain).collect() };
+    let list = |execution: &Value, key: &str| -> Vec<Value> {
+        execution[key].as_array().unwrap().iter().map(plain).collect()
+    };
     let mut executions: Vec<&Value> = printed["executions"].as_array().unwrap().iter().collect();
     executions.sort_by_key(|execution| execution["id"].as_u64());
     executions

@@ -202,11 +202,7 @@ pub(super) struct SqlStart {
 }
 
 /// Reads an event after its name; `None` for one that is not kept.
-pub(super) fn read(
-    name: &[u8],
-    cursor: &mut Cursor<'_>,
-    strings: &mut Strings,
-) -> Scan<Option<Event>> {
+pub(super) fn read(name: &[u8], cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Option<Event>> {
     let short = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
     let short = short.strip_prefix(b"SparkListener").unwrap_or(short);
     Ok(Some(match short {

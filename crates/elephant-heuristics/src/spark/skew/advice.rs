@@ -137,7 +137,8 @@ fn runs_operator(
     (stage, all): (&Stage, &[&Stage]),
     name: &str,
 ) -> bool {
-    let is_named = |operator: &Operator| app.strings.get(operator.name).is_some_and(|found| found.starts_with(name));
+    let is_named =
+        |operator: &Operator| app.strings.get(operator.name).is_some_and(|found| found.starts_with(name));
     let has =
         |stage: &Stage, metric: u64| stage.accumulables.binary_search_by_key(&metric, |(id, _)| *id).is_ok();
     let plan = &execution.plan;

@@ -89,6 +89,13 @@ impl Spark {
         rest.iter().take_while(move |other| other.id.stage == stage)
     }
 
+    /// The SQL execution with this id.
+    #[must_use]
+    pub fn query(&self, id: u64) -> Option<&SqlExecution> {
+        let at = self.sql.binary_search_by_key(&id, |execution| execution.id).ok()?;
+        self.sql.get(at)
+    }
+
     /// The job that ran the stage; see [`Stage::job`].
     #[must_use]
     #[doc(hidden)]

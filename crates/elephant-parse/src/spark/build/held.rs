@@ -46,7 +46,9 @@ pub(super) fn of_job(job: &Job) -> usize {
 }
 
 pub(super) fn of_execution(execution: &SqlExecution) -> usize {
-    let SqlExecution { description, call_stack, tags, error, plan, replaced, subqueries, driver_updates, .. } = execution;
+    let SqlExecution {
+        description, call_stack, tags, error, plan, replaced, subqueries, driver_updates, ..
+    } = execution;
     [description, call_stack, error].into_iter().map(|told| text(told.as_deref())).sum::<usize>()
         + list(tags)
         + tags.iter().map(|tag| text(Some(tag))).sum::<usize>()
@@ -55,7 +57,10 @@ pub(super) fn of_execution(execution: &SqlExecution) -> usize {
 }
 
 fn of_plan(plan: &Plan) -> usize {
-    list(&plan.operators) + list(&plan.metrics) + list(&plan.facts) + text(Some(&plan.texts).filter(|text| !text.is_empty()).map(String::as_str))
+    list(&plan.operators)
+        + list(&plan.metrics)
+        + list(&plan.facts)
+        + text(Some(&plan.texts).filter(|text| !text.is_empty()).map(String::as_str))
 }
 
 pub(super) fn of_executor(executor: &Executor) -> usize {

@@ -33,7 +33,8 @@ impl Builder {
     pub(super) fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {
         let plan = self.known_plan(start.plan, symbols);
         self.change_execution(start.id, |execution| {
-            execution.root = start.root.and_then(|root| u64::try_from(root).ok()).filter(|&root| root != execution.id);
+            execution.root =
+                start.root.and_then(|root| u64::try_from(root).ok()).filter(|&root| root != execution.id);
             execution.description = start.description;
             execution.call_stack = start.call_stack;
             execution.tags = start.tags;
@@ -124,8 +125,12 @@ impl Builder {
 
     /// Forgets the replaced operators that never ran, or that a later plan has again.
     pub(super) fn forget_unused_operators(&mut self) {
-        let mut wanted: FxHashSet<u64> =
-            self.sql.iter().flat_map(|execution| &execution.replaced.metrics).map(|metric| metric.accumulator).collect();
+        let mut wanted: FxHashSet<u64> = self
+            .sql
+            .iter()
+            .flat_map(|execution| &execution.replaced.metrics)
+            .map(|metric| metric.accumulator)
+            .collect();
         if wanted.is_empty() {
             return;
         }

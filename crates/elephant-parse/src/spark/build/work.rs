@@ -13,9 +13,7 @@ use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::sums::{Sums, Totals};
 use crate::spark::verify::LOG_STAGE_METRICS;
 use elephant_base::units::Millis;
-use elephant_model::model::spark::{
-    Job, JobResult, Stage, StageAttempt, StageStatus,
-};
+use elephant_model::model::spark::{Job, JobResult, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 
 /// Spark counts the tasks of a stage in 32 bits.

@@ -40,4 +40,4 @@ macro_rules! rule {
 use rule;
 
 /// Every built-in rule, in the order of the documentation.
-pub const BUILT_IN: Catalogue = Catalogue(&[mapreduce::RULES, spark::RULES, any::RULES]);
+pub const BUILT_IN: Catalogue = Catalogue(&[mapreduce::RULES, spark::RULES, spark::QUERY_RULES, any::RULES]);

@@ -140,7 +140,8 @@ fn the_parts_of_a_stage_add_up_to_the_time_of_its_tasks() {
     let work = each(|app| {
         let Some(queries) = Queries::of(app) else { return (0, Millis::ZERO, Millis::ZERO) };
         let (mut total, mut explained) = (Millis::ZERO, Millis::ZERO);
-        let work = queries.work();
+        let all: Vec<_> = queries.iter().collect();
+        let work = queries.work(&all);
         for stage in work.values() {
             let parts: u64 = stage.parts.iter().map(|part| part.time.get()).sum();
             assert!(stage.parts.iter().all(|part| part.time <= stage.total));

@@ -15,6 +15,7 @@ mod jvm_used_memory;
 mod memory_limit;
 mod parallelism;
 mod peak_unified_memory;
+mod query;
 mod skew;
 mod stage_metrics;
 mod stage_runtime;
@@ -23,6 +24,7 @@ mod support;
 #[cfg(test)]
 mod tests;
 
+pub(super) use query::RULES as QUERY_RULES;
 pub(super) use support::beyond_heap::memory_to_reduce;
 pub(super) use support::driver_alone::waits_by_design;
 pub(super) use support::idle::Idleness;

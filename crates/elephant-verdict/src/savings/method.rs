@@ -17,6 +17,9 @@ pub(crate) enum Source {
     Memory,
     IdleTime,
     WaitingTime,
+    /// A replay without all work of an operator: a remedy leaves a part of it.
+    Operator,
+    DriverTime,
 }
 
 /// How a saving was computed. It reads as its name in reports.
@@ -55,6 +58,8 @@ impl fmt::Display for Method {
             Source::Memory => "measured memory",
             Source::IdleTime => "measured idle time",
             Source::WaitingTime => "measured waiting time, at most",
+            Source::Operator => "replay without the operator, at most",
+            Source::DriverTime => "measured time of the driver, at most",
         })?;
         f.write_str(if self.in_order { ", shared in order" } else { "" })?;
         f.write_str(if self.only_together { ", only together with other troubles" } else { "" })

@@ -207,7 +207,9 @@ fn effect(
         }
         Removal::Memory(memory) => known().map(|()| Effect::Memory(*memory)),
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),
-        Removal::Waiting { time } => known().map(|()| Effect::Waiting(time.as_f64())),
+        Removal::Driver { time } | Removal::Waiting { time } => {
+            known().map(|()| Effect::Waiting(time.as_f64()))
+        }
         Removal::Costs(_, why) | Removal::Unknown(why) => Err(why.clone()),
     }
 }

@@ -149,7 +149,11 @@ impl<'a> SparkReplays<'a> {
             // Other causes leave out nothing if the log has no data on them.
             if matches!(
                 cause,
-                Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Partitions(_)
+                Cause::Collections(..)
+                    | Cause::Spill(_)
+                    | Cause::FetchWait(_)
+                    | Cause::Work(..)
+                    | Cause::Partitions(_)
             ) {
                 self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
             }

@@ -30,6 +30,12 @@ impl Extent {
             Kind::GarbageCollection | Kind::Spill | Kind::LittleMemory => Self::Kinds,
             Kind::Skew | Kind::FewTasks | Kind::ManyTasks | Kind::SlowTasks | Kind::Shuffle => Self::Subjects,
             Kind::Cluster | Kind::Settings | Kind::Other => Self::Rules,
+            Kind::Join
+            | Kind::Broadcast
+            | Kind::Python
+            | Kind::RepeatedWork
+            | Kind::SmallFiles
+            | Kind::Scan => Self::Rules,
             _ => Self::Application,
         }
     }

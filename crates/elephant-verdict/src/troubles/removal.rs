@@ -9,7 +9,7 @@ use elephant_base::units::{Bytes, MbMillis, Millis};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status, Subject};
-use elephant_rule::finding::{Finding, RuleFacts, SettingChange, TroubleKind};
+use elephant_rule::finding::{Finding, Measure, RuleFacts, SettingChange, TroubleKind};
 use elephant_rule::params::Assumed;
 use elephant_ruleset::RuleSet;
 
@@ -72,6 +72,13 @@ pub(super) fn of(
             .or_else(|| without_idle(app, rules, metrics, trouble))
             .unwrap_or_else(|| not_released(trouble)),
         Kind::Waiting => less_waiting(app, metrics, leading),
+        Kind::Join
+        | Kind::Broadcast
+        | Kind::Python
+        | Kind::RepeatedWork
+        | Kind::SmallFiles
+        | Kind::Scan
+        | Kind::DriverTime => without_operator(trouble, leading),
         Kind::Cancelled => unknown(WhyUnknown::Cancelled),
         Kind::Settings | Kind::FewExecutors | Kind::LongRun => resources::of(app, &trouble.change)
             .map_or(unknown(WhyUnknown::NoModel), |resources| Removal::Resized(resources, None)),
@@ -80,6 +87,15 @@ pub(super) fn of(
         _ if trouble.advice.is_empty() => unknown(WhyUnknown::NoRemedy),
         _ => unknown(WhyUnknown::NoModel),
     }
+}
+
+/// Without the work of an operator of a query: a share of its stages, or time of the driver.
+fn without_operator(trouble: &Trouble, leading: Option<&Finding>) -> Removal {
+    let Some(leading) = leading else { return unknown(WhyUnknown::NoModel) };
+    if let Some(Measure::Ratio(Some(share))) = leading.measure("work_ratio") {
+        return Removal::Replay(Cause::Work { share: share.clamp(0.0, 1.0) }, trouble.subjects.clone());
+    }
+    leading.time("driver_ms").map_or(unknown(WhyUnknown::NoModel), |time| Removal::Driver { time })
 }
 
 /// Without the wait that more capacity avoids.
@@ -151,7 +167,14 @@ fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::ManyTasks
         | Kind::FewExecutors
         | Kind::LongRun
-        | Kind::Waiting => Some("time"),
+        | Kind::Waiting
+        | Kind::DriverTime
+        | Kind::Join
+        | Kind::Broadcast
+        | Kind::Python
+        | Kind::RepeatedWork
+        | Kind::SmallFiles
+        | Kind::Scan => Some("time"),
         Kind::Shuffle if rule == FETCH_WAIT => Some("time"),
         Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle | Kind::Settings => Some("memory"),
         Kind::Speculation if rule == COPIES => Some("memory"),

@@ -89,7 +89,7 @@ impl<'a> Shared<'a> {
         self.metrics.map(|metrics| metrics())
     }
 
-    /// The queries that cost most; `None` if the application ran none, or if its run time is unknown.
+    /// The queries that cost most; `None` for other engines, or if the run time is unknown.
     #[must_use]
     pub fn queries(&self) -> Option<&Ground<'a>> {
         self.queries.get_or_init(|| Ground::of(self.app)).as_ref()

@@ -47,7 +47,7 @@ pub struct Cost {
 }
 
 impl<'a> Ground<'a> {
-    /// `None` if the application ran no query, or if its run time is unknown.
+    /// `None` if it is not an application of Spark, or if its run time is unknown.
     #[must_use]
     pub fn of(app: &'a Application) -> Option<Self> {
         let all = Queries::of(app)?;
@@ -60,7 +60,7 @@ impl<'a> Ground<'a> {
         let queries: Vec<Query<'a>> =
             spark.sql.iter().filter(is_costly).map(|execution| all.query(execution)).collect();
         let work = all.work(&queries);
-        (!spark.sql.is_empty()).then_some(Self { app, spark, run_time, queries, work, all })
+        Some(Self { app, spark, run_time, queries, work, all })
     }
 
     /// Wall times and values of queries.

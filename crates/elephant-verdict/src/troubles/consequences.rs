@@ -23,7 +23,6 @@ enum Where {
 /// Which kind explains which: cause, consequence, where.
 const EXPLAINS: &[(Kind, Kind, Where)] = &[
     (Kind::Failures, Kind::Imbalance, Where::Anywhere),
-    (Kind::DriverTime, Kind::IdleExecutors, Where::Anywhere),
     (Kind::DriverTime, Kind::LongRun, Where::Anywhere),
     (Kind::Join, Kind::Skew, Where::SameParts),
     (Kind::Join, Kind::Spill, Where::SameParts),

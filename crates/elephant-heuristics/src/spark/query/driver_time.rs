@@ -98,6 +98,7 @@ struct Span<'a> {
 }
 
 impl Judge for DriverTime {
+    const NEEDS_QUERIES: bool = false;
     const FITS: &'static str = "jobs follow each other without long pauses";
 
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement> {

@@ -17,6 +17,8 @@ const REPORTED: usize = 3;
 pub(super) trait Judge: Send + Sync {
     /// The message if nothing was found.
     const FITS: &'static str;
+    /// Whether an application without queries is not judged.
+    const NEEDS_QUERIES: bool = true;
 
     /// The findings, in any order.
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement>;
@@ -41,7 +43,7 @@ impl<P: Judge> Check for OnQueries<P> {
 
 impl<P: Judge> OnQueries<P> {
     fn verdict(&self, app: &Application, judge: impl FnOnce() -> Option<Vec<Judgement>>) -> Verdict {
-        if spark(app).is_none_or(|spark| spark.sql.is_empty()) {
+        if spark(app).is_none_or(|spark| P::NEEDS_QUERIES && spark.sql.is_empty()) {
             return Verdict::NotApplicable;
         }
         let Some(mut found) = judge() else {

@@ -9,11 +9,15 @@ const MAX_LEN: usize = 60;
 /// The call that stands for every call from Python or R: it names nothing of the user's.
 const NO_CALL: &str = "NativeMethodAccessorImpl.java";
 
+/// Tags that Spark itself gives to the jobs of a session or an operation.
+const OF_SPARK: [&str; 3] = ["spark-session-", "SparkConnect_", "spark-job-tag-"];
+
 /// "query 12 "daily import"", or "query 12" if only the call through Python is known.
 #[must_use]
 pub fn name_of_query(execution: &SqlExecution) -> String {
     let told = execution.description.as_deref().filter(|told| !told.contains(NO_CALL));
-    let told = told.or_else(|| execution.tags.first().map(String::as_str)).map(first_line);
+    let is_own = |tag: &&str| !OF_SPARK.iter().any(|start| tag.starts_with(start));
+    let told = told.or_else(|| execution.tags.iter().map(String::as_str).find(is_own)).map(first_line);
     match told.filter(|told| !told.is_empty()) {
         Some(told) if told.contains(" at ") => format!("query {} ({})", execution.id, shortened(told)),
         Some(told) => format!("query {} \"{}\"", execution.id, shortened(told)),
@@ -38,7 +42,7 @@ pub fn name_of_operator(operator: &PlacedOperator<'_>) -> String {
         },
         OperatorKind::Aggregate | OperatorKind::Window | OperatorKind::Sort => {
             match lists.first().filter(|keys| !keys.is_empty()) {
-                Some(keys) => format!("{name} by {}", shortened(keys)),
+                Some(keys) => format!("{name} by {}", shortened(&without_aliases(keys))),
                 None => name.to_owned(),
             }
         }
@@ -132,6 +136,12 @@ fn lists(text: &str) -> Vec<String> {
     found
 }
 
+/// "a AS b, c" is "a, c".
+fn without_aliases(keys: &str) -> String {
+    let plain = keys.split(", ").map(|key| key.split(" AS ").next().unwrap_or(key));
+    plain.collect::<Vec<_>>().join(", ")
+}
+
 /// The names of the functions in a list of calls: "slow(id), fast(id)" is "slow, fast".
 fn functions(calls: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
@@ -223,7 +233,7 @@ mod tests {
         let mut execution = SqlExecution::new(4);
         execution.description = Some("save at NativeMethodAccessorImpl.java:0".to_owned());
         assert_eq!(name_of_query(&execution), "query 4");
-        execution.tags = vec!["nightly".to_owned()];
+        execution.tags = vec!["spark-session-1-execution-root-id-2".to_owned(), "nightly".to_owned()];
         assert_eq!(name_of_query(&execution), "query 4 \"nightly\"");
         execution.description = Some("save at App.scala:12".to_owned());
         assert_eq!(name_of_query(&execution), "query 4 (save at App.scala:12)");

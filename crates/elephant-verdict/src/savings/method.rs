@@ -35,6 +35,10 @@ pub struct Method {
 impl Method {
     pub(crate) const NONE: Self = Self { source: Source::Nothing, in_order: false, only_together: false };
 
+    pub(crate) const fn source(self) -> Source {
+        self.source
+    }
+
     /// What else must be removed, in words that complete a sentence; `None` if nothing must.
     pub(super) const fn besides(self) -> Option<&'static str> {
         match self {

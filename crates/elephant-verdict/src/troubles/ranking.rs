@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
+use crate::savings::{Amounts, Range, SavingStatus, Source, TroubleSavings};
 use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_ruleset::settings::{OrderBy, OrderParams};
@@ -59,10 +59,23 @@ impl Worth {
         match (&savings.status, &savings.share) {
             (SavingStatus::Estimated, Some(share)) => {
                 let of_resources = Self::of_amounts(share, savings.share_cost, order);
-                run.of_time(share, order).map_or(of_resources, |of_time| of_resources.min(of_time))
+                let of_time = run.of_time(expected_time(savings, share), order);
+                of_time.map_or(of_resources, |of_time| of_resources.min(of_time))
             }
             _ => Self::default(),
         }
+    }
+}
+
+/// The time in milliseconds that a remedy is expected to save. Where only the most is known, as for waiting, none is, except
+/// where that is what was lost: all time of the driver, and half of the time of an operator, because another one takes its
+/// place.
+fn expected_time(savings: &TroubleSavings, share: &Amounts) -> Option<f64> {
+    let wall = share.wall_ms;
+    match savings.method.source() {
+        Source::DriverTime => Some(wall.high),
+        Source::Operator => Some(wall.high / 2.0),
+        _ => Some(wall.point).filter(|_| wall.low > 0.0),
     }
 }
 
@@ -75,12 +88,12 @@ pub(super) struct WholeRun {
 
 impl WholeRun {
     /// What the time of a saving is worth, at the rate of this run; `None` if the run used nothing that is known.
-    fn of_time(&self, saved: &Amounts, order: &OrderParams) -> Option<Worth> {
+    fn of_time(&self, saved_ms: Option<f64>, order: &OrderParams) -> Option<Worth> {
         let all = Worth::of_amounts(&self.used, self.cost, order);
         let run_time = self.run_time.filter(|time| *time > Millis::ZERO)?;
-        let is_expected = saved.wall_ms.low > 0.0 && all.known == Known::Resources;
-        let share = (saved.wall_ms.point / run_time.as_f64()).min(1.0);
-        is_expected.then(|| Worth::of_value(Known::Resources, share * f64::from_bits(all.value.0)))
+        let saved = saved_ms.filter(|_| all.known == Known::Resources)?;
+        let share = (saved / run_time.as_f64()).min(1.0);
+        Some(Worth::of_value(Known::Resources, share * f64::from_bits(all.value.0)))
     }
 }
 

@@ -159,6 +159,9 @@ impl DriverTime {
         (before, after): (Option<&'a Job>, Option<&'a Job>),
         spans: &mut Vec<Span<'a>>,
     ) {
+        if to <= from {
+            return;
+        }
         let query = |job: Option<&Job>| ground.spark.query(job?.sql_execution?);
         let (of_before, of_after) = (query(before), query(after));
         let returned = before.and_then(|job| returned(ground, job));

@@ -171,9 +171,9 @@ impl Ground<'_> {
     fn stages_of(&self, query: &Query<'_>) -> BTreeSet<u32> {
         let of_operators = query.operators.iter().flat_map(|operator| operator.stages.iter().copied());
         let id = Some(query.execution.id);
-        let of_jobs = (0_u32..).zip(&self.spark.stages).filter(|(_, stage)| {
-            self.spark.job_of(stage).is_some_and(|job| job.sql_execution == id)
-        });
+        let of_jobs = (0_u32..)
+            .zip(&self.spark.stages)
+            .filter(|(_, stage)| self.spark.job_of(stage).is_some_and(|job| job.sql_execution == id));
         of_operators.chain(of_jobs.map(|(place, _)| place)).collect()
     }
 }

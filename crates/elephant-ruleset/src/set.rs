@@ -364,7 +364,8 @@ impl RuleSet {
         } else {
             enabled.iter().map(judge).collect()
         };
-        let has_queries = app.spark.as_ref().is_some_and(|spark| !spark.sql.is_empty()) && queries.queries > 0;
+        let has_queries =
+            app.spark.as_ref().is_some_and(|spark| !spark.sql.is_empty()) && queries.queries > 0;
         let ground = if has_queries { shared.queries() } else { None };
         (parts, ground.map(|ground| ground.summaries(queries)).unwrap_or_default())
     }

@@ -20,7 +20,11 @@ pub(super) fn write(app: &ApplicationReport, columns: usize, out: &mut dyn Write
 fn line(app: &ApplicationReport, query: &QuerySummary) -> String {
     let mut told = vec![match query.wall {
         Some(Wall { total, .. }) => match app.metrics.run_time {
-            Some(run_time) => format!("{} took {total} ({})", query.name, percent(total.as_f64() / run_time.as_f64().max(1.0))),
+            Some(run_time) => format!(
+                "{} took {total} ({})",
+                query.name,
+                percent(total.as_f64() / run_time.as_f64().max(1.0))
+            ),
             None => format!("{} took {total}", query.name),
         },
         None => format!("{} did not end", query.name),
@@ -28,7 +32,9 @@ fn line(app: &ApplicationReport, query: &QuerySummary) -> String {
     if let Some(Wall { total, planning, gaps, after, .. }) = query.wall {
         let parts = [("planning", planning), ("between jobs", gaps), ("after the last job", after)];
         let is_much = |time: Millis| time.as_f64() >= WORTH_TELLING * total.as_f64() && time > Millis::ZERO;
-        told.extend(parts.into_iter().filter(|(_, time)| is_much(*time)).map(|(what, time)| format!("{what} {time}")));
+        told.extend(
+            parts.into_iter().filter(|(_, time)| is_much(*time)).map(|(what, time)| format!("{what} {time}")),
+        );
     }
     let all = query.task_time.filter(|time| *time > Millis::ZERO);
     let operators = query.operators.iter().filter_map(|operator| {

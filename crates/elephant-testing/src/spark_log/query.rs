@@ -102,8 +102,10 @@ pub(super) fn start(query: &Query, place: usize) -> Value {
 /// The values that the driver tells, and the end of a query.
 pub(super) fn ends(query: &Query, place: usize) -> [Value; 2] {
     let all = (first_accumulator(place)..).zip(query.plan.all());
-    let told: Vec<Value> =
-        all.filter(|(_, metric)| metric.stage.is_none()).map(|(id, metric)| json!([id, metric.value])).collect();
+    let told: Vec<Value> = all
+        .filter(|(_, metric)| metric.stage.is_none())
+        .map(|(id, metric)| json!([id, metric.value]))
+        .collect();
     [
         json!({"Event": "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates",
             "executionId": query.id, "accumUpdates": told}),

@@ -149,6 +149,7 @@ impl WorthSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::savings::Method;
     use elephant_ruleset::RuleSet;
 
     fn amounts(wall: f64, cores: Option<f64>) -> Amounts {
@@ -195,7 +196,20 @@ mod tests {
         assert_eq!(of(15.0, 0.0), of(0.0, 4.0));
         assert_eq!(of(0.0, 0.0), Worth::default());
         let unknown = WholeRun { used: Amounts::default(), ..run };
-        assert_eq!(unknown.of_time(&amounts(minutes(20.0), None), rules.order()), None);
+        assert_eq!(unknown.of_time(Some(minutes(20.0)), rules.order()), None);
+    }
+
+    #[test]
+    fn what_the_driver_took_counts_whole_and_an_operator_half() {
+        let wall_ms = Range { low: 0.0, point: 50.0, high: 100.0 };
+        let share = Amounts { wall_ms, ..Amounts::default() };
+        let of = |source| {
+            let method = Method { source, ..Method::NONE };
+            expected_time(&TroubleSavings { method, ..TroubleSavings::unknown("") }, &share)
+        };
+        assert_eq!(of(Source::DriverTime), Some(100.0));
+        assert_eq!(of(Source::Operator), Some(50.0));
+        assert_eq!(of(Source::WaitingTime), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `spark-repeated-work`: parts of plans that are computed several times, in one query or in several.
 
+use std::cmp::Reverse;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -9,7 +10,7 @@ use super::on_queries::{Judge, OnQueries};
 use super::rule;
 use crate::{Rule, load};
 use elephant_query::{
-    Ground, OperatorKind, PlacedOperator, Query, TaskTime, below, name_of_query, name_of_source,
+    Cost, Ground, OperatorKind, PlacedOperator, Query, TaskTime, below, name_of_query, name_of_source,
     sources_below, without_numbers,
 };
 use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
@@ -44,11 +45,23 @@ impl Judge for RepeatedWork {
     const FITS: &'static str = "no part of a plan is computed again for long";
 
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement> {
-        let across = self.repeated(ground, Place::Across).into_iter();
-        across
-            .chain(self.repeated(ground, Place::Within))
-            .filter_map(|part| self.judge_part(ground, &part))
-            .collect()
+        let all = [Place::Across, Place::Within].into_iter().flat_map(|place| self.repeated(ground, place));
+        let costs = all.filter_map(|part| Some((part.cost(ground)?, part)));
+        let mut costs: Vec<(Cost, Part)> = costs.collect();
+        costs.sort_by(|(one, part), (other, others)| {
+            let key =
+                |cost: &Cost, part: &Part| (Reverse(cost.wall), Reverse(part.operators), part.copies.clone());
+            key(one, part).cmp(&key(other, others))
+        });
+        // A part of a part that costs more, or the other way round, says nothing more.
+        let mut told: BTreeSet<(usize, usize)> = BTreeSet::new();
+        costs.retain(|(_, part)| {
+            let own = part.operators_of_all(ground);
+            let is_new = own.is_disjoint(&told);
+            told.extend(own);
+            is_new
+        });
+        costs.iter().filter_map(|(cost, part)| self.judge_part(ground, part, cost)).collect()
     }
 }
 
@@ -70,6 +83,28 @@ struct Part {
     copies: Vec<(usize, usize)>,
 }
 
+impl Part {
+    /// What all copies but the first cost.
+    fn cost(&self, ground: &Ground<'_>) -> Option<Cost> {
+        let mut time = TaskTime::default();
+        for &(query, top) in self.copies.iter().skip(1) {
+            let query = ground.queries.get(query)?;
+            time.add_all(&ground.time_of_all(query, &below(query, top)));
+        }
+        ground.cost(&time)
+    }
+
+    /// The operators of all copies, as places of query and operator.
+    fn operators_of_all(&self, ground: &Ground<'_>) -> BTreeSet<(usize, usize)> {
+        let mut all = BTreeSet::new();
+        for &(number, top) in &self.copies {
+            let Some(query) = ground.queries.get(number) else { continue };
+            all.extend(below(query, top).into_iter().map(|operator| (number, operator)));
+        }
+        all
+    }
+}
+
 /// A part of a plan, without what only wraps or stands for other operators.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
@@ -80,7 +115,7 @@ struct Shape {
 }
 
 impl RepeatedWork {
-    /// The largest parts that occur several times, the ones of one place.
+    /// The parts that occur several times.
     fn repeated(&self, ground: &Ground<'_>, place: Place) -> Vec<Part> {
         let shapes: Vec<Vec<Option<Shape>>> =
             ground.queries.iter().map(|query| shapes(query, place)).collect();
@@ -100,7 +135,7 @@ impl RepeatedWork {
                 known.entry((among, shape.hash)).or_default().push((number, top));
             }
         }
-        let mut parts: Vec<Part> = known
+        known
             .into_values()
             .filter_map(|mut copies| {
                 if place == Place::Across {
@@ -110,36 +145,17 @@ impl RepeatedWork {
                 let operators = shapes.get(query)?.get(top)?.as_ref()?.operators;
                 Some(Part { place, operators, copies })
             })
-            .collect();
-        parts.sort_by_key(|part| (std::cmp::Reverse(part.operators), part.copies.clone()));
-        // A part of a larger part with as many copies says nothing more.
-        let mut covered: BTreeSet<(usize, usize)> = BTreeSet::new();
-        parts.retain(|part| {
-            let is_new = !part.copies.iter().all(|copy| covered.contains(copy));
-            for &(query, top) in &part.copies {
-                if let Some(query_of) = ground.queries.get(query) {
-                    covered.extend(below(query_of, top).into_iter().map(|operator| (query, operator)));
-                }
-            }
-            is_new
-        });
-        parts
+            .collect()
     }
 
-    fn judge_part(&self, ground: &Ground<'_>, part: &Part) -> Option<Judgement> {
-        let mut time = TaskTime::default();
-        for &(query, top) in part.copies.iter().skip(1) {
-            let query = ground.queries.get(query)?;
-            time.add_all(&ground.time_of_all(query, &below(query, top)));
-        }
-        let cost = ground.cost(&time)?;
+    fn judge_part(&self, ground: &Ground<'_>, part: &Part, cost: &Cost) -> Option<Judgement> {
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss(cost.wall, ground.run_time)?;
         let &(first, top) = part.copies.first()?;
         let first = ground.queries.get(first)?;
         let source = sources_below(first, top).first().and_then(|&scan| first.operators.get(scan));
         let judged = loss
-            .judgement(Some(&cost))
+            .judgement(Some(cost))
             .fact("copies_count", Measure::Count(part.copies.len() as u64))
             .fact("operators_count", Measure::Count(part.operators as u64));
         let words: [(_, &dyn std::fmt::Display); 6] = [

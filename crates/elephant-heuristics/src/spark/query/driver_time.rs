@@ -21,7 +21,7 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// Time of one kind without a job.
         lost_time: Ascending<Duration>,
-        /// This much of the time before the first job is the start of any application.
+        /// In this time after its start, an application does not plan its first query for long: it loads classes.
         start_up: Quantity<Duration>,
         /// A job whose tasks return at least this much collects its rows.
         large_result: Quantity<Size>,
@@ -128,7 +128,7 @@ impl DriverTime {
         Some(judged.message(MESSAGE, &words).advice(|| vec![doing.advice()]))
     }
 
-    /// The time without a job, span by span; `None` if the time of a job is unknown.
+    /// The time without a job, span by span; `None` if there is no job, or if the time of one is unknown.
     fn spans<'a>(&self, ground: &Ground<'a>) -> Option<Vec<Span<'a>>> {
         let (start, end) = (ground.app.submitted_at?, ground.app.finished_at?);
         let mut jobs: Vec<(Timestamp, Timestamp, &Job)> = Vec::new();
@@ -138,8 +138,10 @@ impl DriverTime {
         jobs.sort_by_key(|(from, to, job)| (*from, *to, job.id));
         let mut spans = Vec::new();
         let start_up = Millis::from_f64(self.start_up.get()).unwrap_or_default();
-        let first = jobs.first().map_or(end, |&(from, ..)| from);
-        let mut free = (start + start_up).min(first);
+        // Before the first query, the application starts, or waits for resources.
+        let &(first, _, job) = jobs.first()?;
+        let planned = job.sql_execution.and_then(|id| ground.spark.query(id)?.started_at);
+        let mut free = planned.map_or(first, |at| at.max(start + start_up)).min(first);
         let mut before: Option<&Job> = None;
         for &(from, to, job) in &jobs {
             self.add_span(ground, (free, from), (before, Some(job)), &mut spans);
@@ -208,7 +210,6 @@ fn place(span: &Span<'_>) -> String {
         (Doing::Planning, _, Some(after)) => format!("before {}", of_job(after)),
         (_, Some(before), Some(after)) => format!("between {} and job {}", of_job(before), after.id),
         (_, Some(before), None) => format!("after the last job, {}", of_job(before)),
-        (_, None, Some(after)) => format!("before the first job, {}", of_job(after)),
-        (_, None, None) => "without any job".to_owned(),
+        (_, None, _) => "before the first job".to_owned(),
     }
 }

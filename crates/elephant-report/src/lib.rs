@@ -5,6 +5,8 @@ mod cells;
 mod comparison;
 mod csv;
 mod diff;
+#[cfg(feature = "store")]
+mod document;
 mod envelope;
 #[cfg(feature = "store")]
 pub mod export;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::wrap::clean;
-use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
+use elephant_base::units::{Millis, Timestamp, three_digits_grouped, with_thousands};
 use elephant_engine::results::{ApplicationReport, Summary};
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_verdict::savings::{Amounts, Range, SavingStatus, TroubleSavings};
@@ -14,6 +14,28 @@ use elephant_verdict::troubles::Trouble;
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
     format!("{} {what}{}", with_thousands(&count.to_string()), if count == 1 { "" } else { "s" })
+}
+
+/// "1,200".
+pub(super) fn grouped(count: u64) -> String {
+    with_thousands(&count.to_string())
+}
+
+/// An amount of memory over time, or another number, with three digits.
+pub(super) fn amount(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value if value < 0.0 => format!("-{}", amount(-value)),
+        value if value < 0.005 => "<0.01".to_owned(),
+        value if value < 10.0 => format!("{value:.2}"),
+        value if value < 100.0 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+/// The day of a moment, without the time.
+pub(super) fn day(at: Timestamp) -> Option<String> {
+    at.to_rfc3339().and_then(|text| text.get(..10).map(str::to_owned))
 }
 
 /// "12 applications"; "12 of 1,200 applications" if others were left out.

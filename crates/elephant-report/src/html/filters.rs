@@ -65,6 +65,11 @@ pub(crate) fn prose<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<
     Ok(Safe(in_prose(&cut_text(&text.to_string(), most))?))
 }
 
+/// The same for documents. Writing to a string does not fail.
+pub(crate) fn prose_html(text: &str) -> String {
+    in_prose(text).unwrap_or_default()
+}
+
 fn in_prose(text: &str) -> Result<String> {
     let mut html = String::with_capacity(text.len() + text.len() / 4);
     let mut rest = text;
@@ -124,6 +129,16 @@ pub(crate) fn dotted<T: Display>(text: T, _: &dyn Values, most: usize) -> Result
     Ok(Safe(with_breaks(&cut_text(&text.to_string(), most))?))
 }
 
+/// The same for documents.
+pub(crate) fn dotted_html(text: &str, most: usize) -> String {
+    with_breaks(&cut_text(text, most)).unwrap_or_default()
+}
+
+/// Visible text as HTML.
+pub(crate) fn shown_html(text: &str) -> String {
+    escape(visible(text), Html).map(|text| text.to_string()).unwrap_or_default()
+}
+
 fn with_breaks(text: &str) -> Result<String> {
     let mut html = String::with_capacity(text.len() * 2);
     for (place, part) in text.split_inclusive(['.', '_', '/', ':', '=']).enumerate() {
@@ -153,12 +168,14 @@ pub(crate) fn moment<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> 
 /// A time, to the minute, for tables.
 #[askama::filter_fn]
 pub(crate) fn minute<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
-    let text = moment_text(at.get());
-    // "2018-05-17 11:06", without the seconds and the zone.
-    Ok(text
-        .strip_suffix(" UTC")
-        .and_then(|text| text.rsplit_once(':'))
-        .map_or(text.clone(), |(text, _)| text.to_owned()))
+    Ok(minute_text(at.get()))
+}
+
+/// "2018-05-17 11:06", without the seconds and the zone.
+pub(crate) fn minute_text(at: Timestamp) -> String {
+    let text = moment_text(at);
+    let minute = text.strip_suffix(" UTC").and_then(|text| text.rsplit_once(':'));
+    minute.map_or(text.clone(), |(text, _)| text.to_owned())
 }
 
 /// A number with three digits.

@@ -5,7 +5,6 @@ mod cells;
 mod comparison;
 mod csv;
 mod diff;
-#[cfg(feature = "store")]
 mod document;
 mod envelope;
 #[cfg(feature = "store")]

@@ -21,6 +21,11 @@ pub(super) fn grouped(count: u64) -> String {
     with_thousands(&count.to_string())
 }
 
+/// "1 more run is", "1,200 more runs are".
+pub(super) fn more(count: u64, one: &str, several: &str) -> String {
+    format!("{} more {}", grouped(count), if count == 1 { one } else { several })
+}
+
 /// An amount of memory over time, or another number, with three digits.
 pub(super) fn amount(value: f64) -> String {
     match value {
@@ -31,6 +36,23 @@ pub(super) fn amount(value: f64) -> String {
         value if value < 100.0 => format!("{value:.1}"),
         value => format!("{value:.0}"),
     }
+}
+
+/// With two decimals; zero has no sign.
+pub(super) fn two_decimals(number: f64) -> String {
+    let text = format!("{number:.2}");
+    if text == "-0.00" { "0.00".to_owned() } else { text }
+}
+
+/// "12 files read, 1 skipped, 0 failed · 12 applications".
+pub(super) fn files_read(files: &Summary) -> String {
+    format!(
+        "{} read, {} skipped, {} failed · {}",
+        plural(files.files_analysed, "file"),
+        grouped(files.files_skipped),
+        grouped(files.files_failed),
+        matching(files)
+    )
 }
 
 /// The day of a moment, without the time.

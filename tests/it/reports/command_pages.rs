@@ -280,7 +280,8 @@ fn pages_are_grouped_by_job_with_lasting_ids() {
     }
     let totals = sound(&page(&["whatif", &tonight]));
     assert!(text(select(&totals, "#answer .lead")[0]).starts_with("3 of 3 applications replayed"));
-    assert!(select(&totals, "#answer .totals li").len() > 3);
+    // Changes with the same effect share a line.
+    assert!(!select(&totals, "#answer .totals li").is_empty());
 
     // Runs of a user are compared with runs of the same user.
     runs(tomorrow.as_ref(), "load", "carol", &["app-20261122000000-0009"]);

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::Value;
 use crate::wrap::clean;
+#[cfg(feature = "store")]
 use elephant_base::units::Timestamp;
 
 /// A column: its title, and its value in the row of an item. Scripts rely on titles and their order, so add columns at the
@@ -41,19 +42,17 @@ pub(crate) fn cell(value: &Value<'_>) -> String {
         Value::Nothing | Value::Unknown => String::new(),
         Value::Name(text) | Value::Words(text) | Value::Code(text) => quoted(text),
         Value::Sorted(words, _) => quoted(words),
-        Value::Codes(_) => quoted(&super::text::plain(value)),
+        Value::Own(words) => (*words).to_owned(),
+        Value::Range(..) => quoted(&super::text::plain(value)),
         Value::Flag(flag) => flag.to_string(),
         Value::Count(count) => count.to_string(),
-        Value::Number(number)
-        | Value::Amount(number)
-        | Value::GbHours(number)
-        | Value::Percent(number, _)
-        | Value::Difference(number)
-        | Value::Money(number, _) => number.to_string(),
-        Value::Duration(time) => time.get().to_string(),
-        Value::Time(at) => Timestamp::to_rfc3339(*at).unwrap_or_default(),
+        Value::Number(number) | Value::Percent(number, _) | Value::Decimal(number) => number.to_string(),
         #[cfg(feature = "store")]
-        Value::Trend(_) => String::new(),
+        Value::Amount(number, _) => number.to_string(),
+        Value::Duration(time) => time.get().to_string(),
+        #[cfg(feature = "store")]
+        Value::Time(at) => Timestamp::to_rfc3339(*at).unwrap_or_default(),
+        Value::Drawing(_) => String::new(),
     }
 }
 

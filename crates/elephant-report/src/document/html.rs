@@ -1,78 +1,139 @@
 //! A document as one self-contained page for a browser, with tables to sort.
 
+pub(crate) mod axis;
+mod curve;
 mod drawing;
+pub(crate) mod escape;
+pub(crate) mod frame;
+mod problems;
+mod table;
 mod value;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use askama::Template;
-
-use super::table::Kind;
-use super::{Block, Column, Document, Figure, Media, Section, Table};
-use crate::html::filters::{prose_html, shown_html};
-use crate::html::frame::{self, Code};
+use super::{Block, Document, Figure, Finding, Media, Section};
 use crate::words::capital;
+use escape::{cut_text, escaped, prose};
+use frame::Frame;
 
+/// Longer sentences are cut.
+const SENTENCE: usize = 1000;
+
+/// Writes the page.
 pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (mut nav, mut main) = (String::new(), String::new());
-    for section in &document.sections {
-        if section.shown(Media::HTML).next().is_some() {
-            let gap = if nav.is_empty() { "" } else { "\n" };
-            let _ = write!(nav, "{gap}<a href=\"#{}\">{}</a>", section.id, escaped(section.link));
-            main.push_str(if main.is_empty() { "" } else { "\n" });
-            self::section(section, &mut main);
-        }
+    for section in document.sections.iter().filter(|section| section.shown(Media::HTML).next().is_some()) {
+        link(&section.id, &section.link, &mut nav);
+        main.push_str(if main.is_empty() { "" } else { "\n" });
+        self::section(section, &mut main);
     }
-    Page { document, nav, main }.write_into(out)
+    if !document.problems.is_empty() {
+        link("problems", "Problems", &mut nav);
+        main.push_str(&problems::section(document.problems));
+    }
+    Frame { title: document.title, nav: &nav, main: &main, foot: &document.foot }.write(out)
 }
 
-#[derive(Template)]
-#[template(path = "document.html")]
-struct Page<'a> {
-    document: &'a Document<'a>,
-    nav: String,
-    main: String,
+fn link(id: &str, text: &str, nav: &mut String) {
+    if !text.is_empty() {
+        let gap = if nav.is_empty() { "" } else { "\n" };
+        let _ = write!(nav, "{gap}<a href=\"#{id}\">{}</a>", cut(text));
+    }
 }
 
-impl Page<'_> {
-    const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
-    const SCRIPTS: &'static [Code] = &[frame::SORT];
-}
-
-/// Own words or a name as HTML.
-fn escaped(text: &str) -> String {
-    shown_html(text)
+/// A short name.
+fn cut(name: &str) -> String {
+    escape::escape(&cut_text(name, 80))
 }
 
 fn section(section: &Section<'_>, html: &mut String) {
-    let Section { id, title, .. } = section;
-    let _ = write!(html, "<section id=\"{id}\" aria-labelledby=\"h-{id}\">");
+    let Section { id, title, about, .. } = section;
+    let kind = if about.is_some() { " class=\"job\" tabindex=\"-1\"" } else { "" };
+    let _ = write!(html, "<section{kind} id=\"{id}\" aria-labelledby=\"h-{id}\">");
     if !title.is_empty() {
-        let _ = write!(html, "\n<h2 id=\"h-{id}\">{}</h2>", escaped(title));
+        let _ = write!(html, "\n<h2 id=\"h-{id}\">{}{}</h2>", cut(title), beside(section));
     }
     section.shown(Media::HTML).for_each(|part| block(part, id, html));
     html.push_str("\n</section>");
 }
 
-fn block(block: &Block<'_>, id: &str, html: &mut String) {
-    let _ = match block {
+fn part(section: &Section<'_>, html: &mut String) {
+    let Section { id, title, .. } = section;
+    let (title, beside) = (cut(title), beside(section));
+    let _ = write!(
+        html,
+        "\n<article id=\"{id}\" aria-labelledby=\"h-{id}\" tabindex=\"-1\">\n<h3 id=\"h-{id}\"><bdi>{title}</bdi>{beside}</h3>"
+    );
+    section.shown(Media::HTML).for_each(|part| block(part, id, html));
+    html.push_str("\n</article>");
+}
+
+/// What is next to the title of a job: "30 runs, alice", and a link.
+fn beside(Section { id, about, .. }: &Section<'_>) -> String {
+    let Some(about) = about else { return String::new() };
+    let about = match about.as_str() {
+        "" => String::new(),
+        about => format!(" <span class=\"name\"><bdi>{}</bdi></span>", cut(about)),
+    };
+    format!("{about} <a class=\"link\" href=\"#{id}\" aria-label=\"Link to this part\">#</a>")
+}
+
+fn block(one: &Block<'_>, id: &str, html: &mut String) {
+    let sentence = |text: &str| prose(text, SENTENCE);
+    let _ = match one {
         Block::Headline(text) => write!(html, "\n<h1 id=\"h-{id}\">{}</h1>", escaped(text)),
-        Block::Lead(text) => write!(html, "\n<p class=\"lead\">{}</p>", escaped(text)),
-        Block::Note(text) => write!(html, "\n<p class=\"note\">{}</p>", prose_html(text)),
+        Block::Lead(text) => write!(html, "\n<p class=\"lead\"><bdi>{}</bdi></p>", sentence(text)),
+        Block::Note(text) => write!(html, "\n<p class=\"note\">{}</p>", sentence(text)),
+        Block::Told(text) => write!(html, "\n<p class=\"told\"><bdi>{}</bdi></p>", sentence(text)),
+        Block::Facts(facts) => {
+            let facts: String = facts.iter().map(|fact| format!("<li>{}</li>", sentence(fact))).collect();
+            write!(html, "\n<ul class=\"facts\">{facts}</ul>")
+        }
+        Block::Advice(text) => {
+            write!(html, "\n<ul class=\"advice\"><li><bdi>{}</bdi></li></ul>", sentence(text))
+        }
         Block::Label(title) => write!(html, "\n<h3>{}</h3>", escaped(&capital(title))),
         Block::List(sentences) => {
             let items: String =
-                sentences.iter().map(|item| format!("\n<li>{}</li>", escaped(item))).collect();
-            write!(html, "\n<ul>{items}\n</ul>")
+                sentences.iter().map(|item| format!("\n<li><bdi>{}</bdi></li>", sentence(item))).collect();
+            write!(html, "\n<ul class=\"totals\">{items}\n</ul>")
         }
+        Block::Finding(finding) => write!(html, "\n{}", self::finding(finding)),
         Block::Figures(figures) => {
             let figures: String = figures.iter().map(figure).collect();
             write!(html, "\n<dl class=\"tiles\">{figures}\n</dl>")
         }
-        Block::Table(table) => write!(html, "\n{}", self::table(table, id)),
+        Block::Table(table) => write!(html, "\n{}", table::html(table, id)),
+        Block::Curve(curve) => write!(html, "\n{}", curve::figure(curve)),
+        Block::Beside(blocks) => {
+            html.push_str("\n<div class=\"charts pair\">");
+            blocks.iter().for_each(|part| block(part, id, html));
+            write!(html, "\n</div>")
+        }
+        Block::Part(section) => {
+            part(section, html);
+            Ok(())
+        }
+        #[cfg(feature = "store")]
         Block::Chart(chart) => write!(html, "\n{}", drawing::figure(chart)),
     };
+}
+
+fn finding(Finding { severity, name, link, place, text, more }: &Finding) -> String {
+    let name = match link {
+        Some(id) => format!("<a href=\"#{id}\">{}</a>", cut(name)),
+        None => cut(name),
+    };
+    let place = place.as_ref().map(|place| format!(" <span class=\"subject\">{}</span>", cut(place)));
+    let more =
+        more.iter().map(|text| format!("\n<p class=\"message\"><bdi>{}</bdi></p>", prose(text, SENTENCE)));
+    format!(
+        "<div class=\"finding {severity}\"><p class=\"message\"><strong><bdi>{name}</bdi></strong>{}{}</p>{}</div>",
+        place.unwrap_or_default(),
+        prose(text, SENTENCE),
+        more.collect::<String>()
+    )
 }
 
 fn figure(figure: &Figure<'_>) -> String {
@@ -81,25 +142,8 @@ fn figure(figure: &Figure<'_>) -> String {
     format!("\n<div><dt>{}</dt><dd>{}{remarks}</dd></div>", figure.name, value::shown(&figure.value))
 }
 
-fn table(table: &Table<'_>, id: &str) -> String {
-    let heads: String = table.columns(Media::HTML).map(|column| head(column, table.is_sortable)).collect();
-    let row = |row| {
-        let cells = table.cells(row, Media::HTML);
-        format!("\n<tr>{}</tr>", cells.map(|(column, cell)| value::cell(column, cell)).collect::<String>())
-    };
-    let rows: String = table.rows.iter().map(row).collect();
-    let class = if table.is_sortable { "plain sortable" } else { "plain" };
-    format!(
-        "<div class=\"scroll\" role=\"group\" aria-labelledby=\"h-{id}\" tabindex=\"0\">\n<table class=\"{class}\">\n<thead><tr>{heads}</tr></thead>\n<tbody>{rows}\n</tbody>\n</table>\n</div>"
-    )
-}
-
-fn head(column: &Column, is_sortable: bool) -> String {
-    let kind = match column.kind {
-        Kind::Number if is_sortable => " class=\"n\" data-kind=\"number\"",
-        Kind::Number => " class=\"n\"",
-        _ => "",
-    };
-    let title = column.on_page.map_or_else(|| capital(&column.long), str::to_owned);
-    format!("<th scope=\"col\"{kind}>{}</th>", escaped(&title))
+/// Colours and what they stand for.
+fn legend<'l>(keys: impl Iterator<Item = (&'l str, &'l str)>) -> String {
+    let key = |(class, text): (&str, &str)| format!("<span class=\"key {class}\"></span>{}", escaped(text));
+    keys.map(key).collect::<Vec<_>>().join(" ")
 }

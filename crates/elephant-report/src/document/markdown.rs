@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 
 use super::table::Kind;
-use super::{Block, Cell, Column, Document, Media, Table, Value, text::plain};
+use super::{
+    Block, Cell, Column, Document, Media, Table, Value,
+    text::{in_words, plain},
+};
 use crate::markdown::text;
 use crate::words::{amount, capital};
 
@@ -11,7 +14,11 @@ use crate::words::{amount, capital};
 const LONGEST: usize = 400;
 
 pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for (place, block) in document.blocks(Media::MARKDOWN).enumerate() {
+    blocks(document.sections.iter().flat_map(|section| section.shown(Media::MARKDOWN)), out)
+}
+
+fn blocks<'b>(blocks: impl Iterator<Item = &'b Block<'b>>, out: &mut dyn Write) -> io::Result<()> {
+    for (place, block) in blocks.enumerate() {
         if place > 0 {
             writeln!(out)?;
         }
@@ -23,15 +30,24 @@ pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<
 fn block(block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
     match block {
         Block::Headline(title) => writeln!(out, "## {}", escaped(title)),
-        Block::Lead(sentence) => writeln!(out, "{}", escaped(sentence)),
+        Block::Lead(sentence) | Block::Told(sentence) | Block::Advice(sentence) => {
+            writeln!(out, "{}", escaped(sentence))
+        }
         Block::Note(sentence) => writeln!(out, "{}", with_code(sentence)),
         Block::Label(title) => writeln!(out, "{}:", capital(title)),
         Block::List(sentences) => {
             sentences.iter().try_for_each(|sentence| writeln!(out, "- {}", escaped(sentence)))
         }
+        Block::Finding(finding) => writeln!(out, "- {}", escaped(&in_words(finding))),
         Block::Table(table) => self::table(table, out),
+        Block::Facts(facts) => writeln!(out, "{}", escaped(&facts.join(", "))),
+        Block::Beside(blocks) => self::blocks(blocks.iter(), out),
+        Block::Part(section) => {
+            writeln!(out, "### {}\n", escaped(&section.title))?;
+            self::blocks(section.shown(Media::MARKDOWN), out)
+        }
         // The sentences have the same numbers.
-        Block::Figures(_) | Block::Chart(_) => Ok(()),
+        Block::Figures(_) | Block::Curve(_) | Block::Chart(_) => Ok(()),
     }
 }
 
@@ -40,7 +56,7 @@ fn table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
     let titles: String = columns().map(|column| format!(" {} |", escaped(&column.long))).collect();
     let aligned = |column: &Column| if column.kind == Kind::Number { " --: |" } else { " --- |" };
     writeln!(out, "|{titles}\n|{}", columns().map(aligned).collect::<String>())?;
-    for row in &table.rows {
+    for row in table.rows(Media::MARKDOWN) {
         let cells = table.cells(row, Media::MARKDOWN);
         writeln!(
             out,
@@ -55,7 +71,7 @@ fn table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn value(column: &Column, cell: &Cell<'_>) -> String {
     match &cell.value {
         Value::Unknown if column.kind == Kind::Key => "(unknown)".to_owned(),
-        Value::Money(value, currency) if column.long == *currency => amount(*value),
+        Value::Amount(value, unit) if column.long == *unit => amount(*value),
         value => escaped(&plain(value)),
     }
 }

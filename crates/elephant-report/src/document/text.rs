@@ -1,16 +1,21 @@
 //! A document for a terminal.
 
+mod interval;
+
 use std::io::{self, Write};
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 
 use super::table::Kind;
-use super::{Block, Cell, Document, Media, Table, Value};
+use super::{Block, Cell, Document, Drawing, Finding, Media, Row, Section, Table, Value};
 use crate::ascii::in_charset;
 use crate::grid::{self, Grid, UNKNOWN};
 use crate::text::TextOptions;
+#[cfg(feature = "store")]
 use crate::words::amount;
-use crate::wrap::{clean, lines};
+use crate::words::two_decimals;
+use crate::wrap::{clean, fit, lines};
+use interval::Axis;
 
 /// Columns before sentences below a row.
 const BELOW: usize = 2;
@@ -18,75 +23,178 @@ const BELOW: usize = 2;
 pub(crate) fn write(document: &Document<'_>, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let options = options.usable();
     in_charset(options, out, |out| {
-        let page = Page { columns: options.columns, color: options.color };
-        document.blocks(Media::TEXT).try_for_each(|block| page.block(block, out))
+        let mut page = Page {
+            columns: options.columns,
+            color: options.color,
+            is_apart: true,
+            is_below_table: false,
+            out,
+        };
+        for section in &document.sections {
+            if section.shown(Media::TEXT).next().is_some() {
+                page.apart()?;
+                section.shown(Media::TEXT).try_for_each(|block| page.block(block))?;
+            }
+        }
+        Ok(())
     })
 }
 
-struct Page {
+struct Page<'a> {
     columns: usize,
     color: bool,
+    /// Whether nothing was written since the last empty line.
+    is_apart: bool,
+    /// Whether the last block was a table: only a note belongs to it.
+    is_below_table: bool,
+    out: &'a mut dyn Write,
 }
 
-impl Page {
-    fn block(&self, block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
+impl Page<'_> {
+    fn block(&mut self, block: &Block<'_>) -> io::Result<()> {
+        let was_table = std::mem::replace(&mut self.is_below_table, matches!(block, Block::Table(_)));
+        if was_table && !matches!(block, Block::Note(_)) {
+            self.apart()?;
+        }
         match block {
-            Block::Headline(text) | Block::Lead(text) => self.paragraph(&clean(text), out),
-            Block::Note(text) => self.paragraph(&clean(&text.replace('`', "")), out),
+            Block::Headline(text) | Block::Lead(text) | Block::Told(text) | Block::Advice(text) => {
+                self.paragraph(text)
+            }
+            Block::Facts(facts) => self.paragraph(&facts.join(", ")),
+            Block::Note(text) => self.paragraph(&text.replace('`', "")),
             Block::Label(title) => {
+                self.apart()?;
+                self.is_apart = false;
                 let style = self.heading();
-                writeln!(out, "\n{style}{title}{style:#}")
+                writeln!(self.out, "{style}{title}{style:#}")
             }
-            Block::List(sentences) => {
-                sentences.iter().try_for_each(|sentence| self.paragraph(&clean(sentence), out))
-            }
-            Block::Table(table) => {
-                writeln!(out)?;
-                self.grid(table).write(self.columns, out)
-            }
+            Block::List(sentences) => sentences.iter().try_for_each(|sentence| self.item(sentence)),
+            Block::Finding(finding) => self.paragraph(&in_words(finding)),
+            Block::Part(section) => self.part(section),
+            Block::Table(table) => self.table(table),
+            Block::Beside(blocks) => blocks.iter().try_for_each(|block| self.block(block)),
             // The sentences have the same numbers.
-            Block::Figures(_) | Block::Chart(_) => Ok(()),
+            Block::Figures(_) | Block::Curve(_) => Ok(()),
+            #[cfg(feature = "store")]
+            Block::Chart(_) => Ok(()),
         }
     }
 
-    fn paragraph(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+    /// Writes an empty line, unless the last one is empty.
+    fn apart(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_apart, true) { Ok(()) } else { writeln!(self.out) }
+    }
+
+    fn paragraph(&mut self, text: &str) -> io::Result<()> {
+        self.is_apart = false;
+        lines(&clean(text), self.columns).iter().try_for_each(|line| writeln!(self.out, "{line}"))
+    }
+
+    /// An item of a list; its further lines begin below its text.
+    fn item(&mut self, text: &str) -> io::Result<()> {
+        self.is_apart = false;
+        for (place, line) in lines(&clean(text), self.columns.saturating_sub(2 * BELOW)).iter().enumerate() {
+            let indent = if place == 0 { BELOW } else { 2 * BELOW };
+            writeln!(self.out, "{:indent$}{line}", "")?;
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, section: &Section<'_>) -> io::Result<()> {
+        self.apart()?;
+        self.is_apart = false;
+        let about = section.about.as_deref().filter(|about| !about.is_empty());
+        let about = about.map(|about| format!(" · {about}")).unwrap_or_default();
+        let (style, title) =
+            (self.heading(), fit(&clean(&format!("{}{about}", section.title)), self.columns));
+        writeln!(self.out, "{style}{title}{style:#}")?;
+        section.shown(Media::TEXT).try_for_each(|block| self.block(block))
     }
 
     fn heading(&self) -> Style {
         if self.color { Style::new().bold() } else { Style::new() }
     }
 
-    fn grid(&self, table: &Table<'_>) -> Grid {
+    fn table(&mut self, table: &Table<'_>) -> io::Result<()> {
+        let Some(grid) = self.grid(table) else { return Ok(()) };
+        self.apart()?;
+        self.is_apart = false;
+        grid.write(self.columns, self.out)?;
+        table.notes.iter().try_for_each(|note| self.paragraph(note))
+    }
+
+    /// `None` for drawings without room.
+    fn grid(&self, table: &Table<'_>) -> Option<Grid> {
+        let is_drawn = table.columns(Media::TEXT).any(|column| column.kind == Kind::Drawn);
+        let axis = if is_drawn { Some(axis(table, self.columns)?) } else { None };
+        let column = |column: &super::Column| column_of(column, axis);
         let mut grid = Grid::new(0, table.columns(Media::TEXT).map(column)).heading(self.heading());
-        for row in &table.rows {
-            grid.row(table.cells(row, Media::TEXT).map(|(column, cell)| value(column, cell).into()));
+        for row in table.rows(Media::TEXT) {
+            let cells = table.cells(row, Media::TEXT);
+            grid.row(
+                cells.map(|(column, cell)| grid::Cell::styled(value(column, cell, axis), self.style(cell))),
+            );
             row.below.iter().for_each(|sentence| grid.note(BELOW, clean(sentence)));
         }
-        grid
+        Some(grid)
+    }
+
+    fn style(&self, cell: &Cell<'_>) -> Style {
+        match cell.is_better.filter(|_| self.color) {
+            Some(true) => AnsiColor::Green.on_default(),
+            Some(false) => AnsiColor::Red.on_default().bold(),
+            None => Style::new(),
+        }
     }
 }
 
-fn column(column: &super::Column) -> grid::Column {
+/// "node-1 in rack-2 is slower than the others".
+pub(super) fn in_words(Finding { name, place, text, .. }: &Finding) -> String {
+    let place = place.as_ref().map(|place| format!(" {place}")).unwrap_or_default();
+    format!("{name}{place}{text}")
+}
+
+/// The axis of the intervals, in the room next to the other columns.
+fn axis(table: &Table<'_>, columns: usize) -> Option<Axis> {
+    let others = table.columns(Media::TEXT).filter(|column| column.kind != Kind::Drawn);
+    let taken: usize = others.map(|column| column.least + BELOW).sum();
+    let drawings = |row: &Row<'_>| {
+        let interval = |cell: &Cell<'_>| match cell.value {
+            Value::Drawing(Drawing::Interval { range, .. }) => Some(range),
+            _ => None,
+        };
+        row.cells.iter().filter_map(interval).collect::<Vec<_>>()
+    };
+    Axis::over(table.rows(Media::TEXT).flat_map(drawings), columns.saturating_sub(taken))
+}
+
+fn column_of(column: &super::Column, axis: Option<Axis>) -> grid::Column {
     let title = column.short.as_ref();
     let shown = match column.kind {
         Kind::Key => grid::Column::key(title, column.least, column.most),
         Kind::Text => grid::Column::text(title, column.least),
         Kind::Number => grid::Column::number(title, column.least),
+        Kind::Drawn => grid::Column::text(axis.map(Axis::labels).unwrap_or_default(), 0),
     };
+    let shown = if column.wraps { shown.wrapped() } else { shown };
+    #[cfg(feature = "store")]
     let shown = if column.keeps_end { shown.with_end() } else { shown };
     shown.named(column.in_list.unwrap_or(&column.long))
 }
 
 /// A value without the unit that its title has.
-fn value(column: &super::Column, cell: &Cell<'_>) -> String {
+fn value(column: &super::Column, cell: &Cell<'_>, axis: Option<Axis>) -> String {
     let percent = if column.short.ends_with('%') { "" } else { " %" };
     match &cell.value {
         Value::Nothing => String::new(),
         Value::Unknown if column.kind == Kind::Key => "(unknown)".to_owned(),
         Value::Unknown => UNKNOWN.to_owned(),
         Value::Percent(value, decimals) => format!("{value:.decimals$}{percent}"),
-        Value::Money(value, currency) if column.short == *currency => amount(*value),
+        #[cfg(feature = "store")]
+        Value::Amount(value, unit) if column.short == *unit => amount(*value),
+        Value::Drawing(Drawing::Interval { range, mean, .. }) => {
+            axis.map(|axis| axis.draw(*range, *mean).trim_end().to_owned()).unwrap_or_default()
+        }
         value => plain(value),
     }
 }
@@ -94,27 +202,22 @@ fn value(column: &super::Column, cell: &Cell<'_>) -> String {
 /// A value on a line of text, as in Markdown.
 pub(super) fn plain(value: &Value<'_>) -> String {
     match value {
-        Value::Nothing | Value::Unknown => String::new(),
+        Value::Nothing | Value::Unknown | Value::Drawing(_) => String::new(),
         Value::Name(text) | Value::Words(text) | Value::Code(text) => clean(text),
         Value::Sorted(words, _) => clean(words),
-        Value::Codes(codes) => {
-            let code = |(code, remark): &(String, Option<&str>)| match remark {
-                Some(remark) => format!("{} {remark}", clean(code)),
-                None => clean(code),
-            };
-            codes.iter().map(code).collect::<Vec<_>>().join(", ")
-        }
+        Value::Own(words) => (*words).to_owned(),
+        Value::Range(low, high) => format!("{} to {}", two_decimals(*low), two_decimals(*high)),
         Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         Value::Count(count) => count.to_string(),
         Value::Number(number) => number.to_string(),
-        Value::Amount(number) => amount(*number),
-        Value::GbHours(number) => format!("{} GB·h", amount(*number)),
-        Value::Percent(value, decimals) => format!("{value:.decimals$} %"),
-        Value::Difference(number) => format!("{number:+.2}"),
-        Value::Duration(time) => time.to_string(),
-        Value::Time(at) => crate::words::day(*at).unwrap_or_default(),
-        Value::Money(value, currency) => format!("{} {currency}", amount(*value)),
         #[cfg(feature = "store")]
-        Value::Trend(chart) => clean(&chart.label),
+        Value::Amount(number, "") => amount(*number),
+        #[cfg(feature = "store")]
+        Value::Amount(number, unit) => format!("{} {unit}", amount(*number)),
+        Value::Percent(value, decimals) => format!("{value:.decimals$} %"),
+        Value::Decimal(number) => two_decimals(*number),
+        Value::Duration(time) => time.to_string(),
+        #[cfg(feature = "store")]
+        Value::Time(at) => crate::words::day(*at).unwrap_or_default(),
     }
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use elephant_base::severity::Severity;
-use elephant_base::units::{Millis, Timestamp};
+use elephant_base::units::Millis;
+#[cfg(feature = "store")]
+use elephant_base::units::Timestamp;
 
 /// A value of a report.
 pub(crate) enum Value<'a> {
@@ -13,6 +15,8 @@ pub(crate) enum Value<'a> {
     Unknown,
     /// A name from a history, which may be hostile.
     Name(Cow<'a, str>),
+    /// Own words.
+    Own(&'static str),
     /// A sentence, which may contain names.
     Words(Cow<'a, str>),
     /// A setting or a command.
@@ -23,21 +27,32 @@ pub(crate) enum Value<'a> {
     Count(u64),
     /// A number without a unit, in full.
     Number(f64),
-    /// A number with three digits, whose unit the title names.
-    Amount(f64),
-    GbHours(f64),
+    /// A number with three digits, and its unit if the title does not name it.
+    #[cfg(feature = "store")]
+    Amount(f64, &'a str),
     /// A percentage with this many decimals.
     Percent(f64, usize),
-    /// A difference with two decimals and its sign.
-    Difference(f64),
+    /// A number with two decimals.
+    Decimal(f64),
+    /// Two such numbers.
+    Range(f64, f64),
     Duration(Millis),
+    #[cfg(feature = "store")]
     Time(Timestamp),
-    Money(f64, &'a str),
-    /// Settings or commands, with remarks.
-    Codes(Vec<(String, Option<&'static str>)>),
+    Drawing(Drawing),
+}
+
+/// A drawing on the axis of its column.
+pub(crate) enum Drawing {
+    /// A range with a mean.
+    Interval { class: &'static str, range: (f64, f64), mean: Option<f64> },
+    /// Shares of a whole with their colours, one after another.
+    Shares(Vec<(&'static str, f64)>),
+    /// Columns of the axis with their colours and texts, and a description of all.
+    Days(Vec<(usize, &'static str, String)>, String),
     /// Bars over time on a scale of their own.
     #[cfg(feature = "store")]
-    Trend(super::Chart),
+    Bars(super::Chart),
 }
 
 /// A value in a table.
@@ -45,9 +60,11 @@ pub(crate) struct Cell<'a> {
     pub(super) value: Value<'a>,
     /// What belongs to the value, in formats with room for it.
     pub(super) remarks: Vec<Value<'a>>,
-    pub(super) severity: Option<Severity>,
+    pub(super) badge: Option<(Severity, &'static str)>,
     /// Whether the value is better or worse than another.
     pub(super) is_better: Option<bool>,
+    /// The id of the part that has more.
+    pub(super) link: Option<String>,
 }
 
 impl<'a> Cell<'a> {
@@ -56,8 +73,13 @@ impl<'a> Cell<'a> {
         self
     }
 
-    pub(crate) fn severity(self, severity: Severity) -> Self {
-        Self { severity: Some(severity), ..self }
+    /// A word in the colour of a severity, before the value.
+    pub(crate) fn badge(self, severity: Severity, word: &'static str) -> Self {
+        Self { badge: Some((severity, word)), ..self }
+    }
+
+    pub(crate) fn link(self, id: &str) -> Self {
+        Self { link: Some(id.to_owned()), ..self }
     }
 
     pub(crate) fn better(self, is_better: bool) -> Self {
@@ -67,7 +89,7 @@ impl<'a> Cell<'a> {
 
 impl<'a, T: Into<Value<'a>>> From<T> for Cell<'a> {
     fn from(value: T) -> Self {
-        Self { value: value.into(), remarks: Vec::new(), severity: None, is_better: None }
+        Self { value: value.into(), remarks: Vec::new(), badge: None, is_better: None, link: None }
     }
 }
 
@@ -86,12 +108,12 @@ impl<'a> Value<'a> {
         Some(match self {
             Self::Count(count) => count.to_string(),
             Self::Number(number)
-            | Self::Amount(number)
-            | Self::GbHours(number)
             | Self::Percent(number, _)
-            | Self::Difference(number)
-            | Self::Sorted(_, Some(number))
-            | Self::Money(number, _) => format!("{number:.6}"),
+            | Self::Decimal(number)
+            | Self::Range(number, _)
+            | Self::Sorted(_, Some(number)) => format!("{number:.6}"),
+            #[cfg(feature = "store")]
+            Self::Amount(number, _) => format!("{number:.6}"),
             Self::Duration(time) => time.get().to_string(),
             Self::Sorted(_, None) | Self::Nothing | Self::Unknown => String::new(),
             _ => return None,
@@ -147,6 +169,7 @@ impl From<Millis> for Value<'_> {
     }
 }
 
+#[cfg(feature = "store")]
 impl From<Timestamp> for Value<'_> {
     fn from(at: Timestamp) -> Self {
         Self::Time(at)

@@ -3,7 +3,7 @@
 use super::nodes::{ranking, summary as of_nodes};
 use super::over_time::{chart, latest, trend};
 use super::words;
-use crate::document::{Block, Cell, Column, Document, Figure, Media, Row, Section, Table, Value};
+use crate::document::{Block, Cell, Column, Document, Drawing, Figure, Media, Row, Section, Table, Value};
 use crate::words::plural;
 use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Periods, Ranked, Run, Runs, View};
 
@@ -16,7 +16,7 @@ pub(super) fn of(answer: &Answer, summary: bool) -> Document<'_> {
     if !summary {
         filler.view(&mut sections);
     }
-    Document { title: "Fleet", footer: FOOTER, sections }
+    Document { title: "Fleet", foot: FOOTER.to_owned(), problems: &[], sections }
 }
 
 struct Filler<'a> {
@@ -51,7 +51,7 @@ impl<'a> Filler<'a> {
 
     fn figures(&self) -> Vec<Figure<'a>> {
         let total = &self.answer.total;
-        let hours = |hours: Option<f64>| Value::known(hours, Value::GbHours);
+        let hours = |hours: Option<f64>| Value::known(hours, |hours| Value::Amount(hours, "GB·h"));
         let money = |cost| words::money_text(cost, self.currency);
         let of = (total.judged_gb_hours != total.used_gb_hours)
             .then(|| format!(" of the {} GB·h that can be judged", words::known(total.judged_gb_hours)));
@@ -73,7 +73,7 @@ impl<'a> Filler<'a> {
             && fleet.realised_of > 0
         {
             let by = format!("by {}", plural(fleet.realised_of, "change"));
-            let saved = Value::GbHours(fleet.realised_gb_hours);
+            let saved = Value::Amount(fleet.realised_gb_hours, "GB·h");
             let remarks = vec![Some(by), money(fleet.realised_cost)];
             figures.push(figure("Changed configurations saved", saved, remarks));
         }
@@ -172,7 +172,7 @@ impl<'a> Filler<'a> {
     }
 
     fn cost(&self, cost: Option<f64>) -> Option<Cell<'a>> {
-        self.currency.map(|currency| Value::known(cost, |cost| Value::Money(cost, currency)).into())
+        self.currency.map(|currency| Value::known(cost, |cost| Value::Amount(cost, currency)).into())
     }
 
     /// What changes of configurations saved.
@@ -197,11 +197,10 @@ impl<'a> Filler<'a> {
         let rows = fleet.realised.iter().map(|change| {
             let cost = words::costs_of_run(change, self.currency);
             let saved = Value::known(change.saved_cost.zip(self.currency), |(saved, currency)| {
-                Value::Money(saved, currency)
+                Value::Amount(saved, currency)
             });
             let cost_saved = change.saved_cost.map(|saved| saved >= 0.0);
-            let code = |setting| (words::changed(setting), setting.advised.then_some("as recommended"));
-            let changed = Value::Codes(change.changed.iter().map(code).collect());
+            let changed = Value::words(words::settings_as_code(change));
             Row::new([
                 change.job.as_str().into(),
                 Value::Sorted(words::since(change), None).into(),
@@ -212,7 +211,7 @@ impl<'a> Filler<'a> {
                     .into(),
                 Value::Sorted(format!("{} → {}", change.runs.0, change.runs.1), Some(change.runs.1 as f64))
                     .into(),
-                Cell::from(Value::GbHours(change.saved_gb_hours)).better(change.saved_gb_hours >= 0.0),
+                Cell::from(Value::Amount(change.saved_gb_hours, "GB·h")).better(change.saved_gb_hours >= 0.0),
                 cost_saved.into_iter().fold(Cell::from(saved), Cell::better),
             ])
         });
@@ -255,7 +254,9 @@ impl<'a> Filler<'a> {
                 run.name.as_deref().filter(|_| named).into_iter().chain(cause.as_deref()).collect();
             let first = trouble.map_or_else(
                 || Value::Nothing.into(),
-                |(cause, _)| Cell::from(Value::words(cause.as_str())).severity(run.severity),
+                |(cause, _)| {
+                    Cell::from(Value::words(cause.as_str())).badge(run.severity, run.severity.name())
+                },
             );
             let words = |words: Option<&'a str>| words.map_or(Value::Nothing, Value::words);
             let cells: [Cell<'a>; 9] = [
@@ -264,8 +265,8 @@ impl<'a> Filler<'a> {
                 run.user.as_deref().map_or(Value::Nothing, Value::from).into(),
                 run.status.as_str().into(),
                 run.run_time.into(),
-                Value::known(run.used_gb_hours, Value::Amount).into(),
-                Value::known(run.wasted_gb_hours, Value::Amount).into(),
+                words::hours(run.used_gb_hours).into(),
+                words::hours(run.wasted_gb_hours).into(),
                 first,
                 words(remedy).into(),
             ];
@@ -278,10 +279,10 @@ impl<'a> Filler<'a> {
 }
 
 fn cells<'a>(group: &'a Group, trend: Option<crate::document::Chart>) -> [Cell<'a>; 8] {
-    let amount = |value: Option<f64>| Cell::from(Value::known(value, Value::Amount));
+    let amount = |value: Option<f64>| Cell::from(words::hours(value));
     [
         group.key.as_deref().into(),
-        trend.map_or(Value::Nothing, Value::Trend).into(),
+        trend.map_or(Value::Nothing, |chart| Value::Drawing(Drawing::Bars(chart))).into(),
         group.applications.into(),
         group.failed.into(),
         amount(group.used_gb_hours),

@@ -21,7 +21,6 @@ pub enum HistoryFormat {
     /// For scripts.
     Json,
     /// For a browser: one file.
-    #[cfg(feature = "html")]
     Html,
     /// For comments and wikis.
     Markdown,
@@ -39,7 +38,6 @@ pub fn write(
     match format {
         HistoryFormat::Text => text::write(&document::of(answer, options.summary), options, out),
         HistoryFormat::Json => json::write(answer, options.summary, out),
-        #[cfg(feature = "html")]
         HistoryFormat::Html => crate::document::html::write(&document::of(answer, false), out),
         HistoryFormat::Markdown => markdown::write(&document::of(answer, options.summary), out),
         HistoryFormat::Csv => csv::write(answer, out),

@@ -101,7 +101,7 @@ pub(super) fn ranking(nodes: &Nodes, summary: Media) -> Section<'_> {
             node.task_time.into(),
             node.lost_executors.into(),
             Value::known(share, |share| Value::Percent(100.0 * share, 1)).into(),
-            Value::known(node.mean, Value::Difference).into(),
+            Value::known(node.mean, |mean| Value::Sorted(format!("{mean:+.2}"), Some(mean))).into(),
         ])
     };
     section

@@ -1,7 +1,7 @@
 //! Amounts over time, as bars and as a short table.
 
 use super::words::{self, amount};
-use crate::document::{Bar, Chart, Column, Row, Table, Value};
+use crate::document::{Bar, Chart, Column, Row, Table};
 use elephant_store::{Fleet, OverTime, Periods};
 
 /// The memory of all applications that was used, and the part that was not needed.
@@ -71,7 +71,7 @@ pub(super) fn latest(fleet: &Fleet) -> Option<(Table<'_>, u64)> {
         Column::number("GB·h", 7),
         Column::number("wasted", 7).long("not needed").in_list("wasted"),
     ];
-    let amount = |value| Value::known(value, Value::Amount).into();
+    let amount = |value| words::hours(value).into();
     let rows = latest.into_iter().map(|period| {
         Row::new([period.from.into(), amount(period.used_gb_hours), amount(period.wasted_gb_hours)])
     });

@@ -1,5 +1,6 @@
 //! Words for answers from a store.
 
+use crate::document::Value;
 pub(super) use crate::words::amount;
 use crate::words::plural;
 use crate::wrap::clean;
@@ -226,8 +227,23 @@ pub(super) fn settings(change: &Realised) -> String {
     change.changed.iter().map(changed_and_advised).collect::<Vec<_>>().join(", ")
 }
 
+/// The same with settings as code.
+pub(super) fn settings_as_code(change: &Realised) -> String {
+    let code = |setting: &Changed| format!("`{}`{}", changed(setting), advised(setting));
+    change.changed.iter().map(code).collect::<Vec<_>>().join(", ")
+}
+
+/// Memory over time in a column whose title names the unit.
+pub(super) fn hours(hours: Option<f64>) -> Value<'static> {
+    Value::known(hours, |hours| Value::Amount(hours, ""))
+}
+
+const fn advised(setting: &Changed) -> &'static str {
+    if setting.advised { " as recommended" } else { "" }
+}
+
 fn changed_and_advised(setting: &Changed) -> String {
-    format!("{}{}", changed(setting), if setting.advised { " as recommended" } else { "" })
+    format!("{}{}", changed(setting), advised(setting))
 }
 
 /// "run time changed: median 3m 20s in 14 runs, 9m 2s in the 6 runs since app-1 (2026-11-14), +171 %"

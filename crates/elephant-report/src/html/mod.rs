@@ -8,7 +8,6 @@ mod charts;
 mod detail;
 pub(super) mod draw;
 pub(super) mod filters;
-pub(super) mod frame;
 pub(super) mod links;
 mod markdown;
 mod overview;
@@ -16,6 +15,8 @@ mod phases;
 mod piece;
 mod scatter;
 mod timeline;
+
+pub(super) use crate::document::html::frame;
 
 use std::io::{self, Write};
 

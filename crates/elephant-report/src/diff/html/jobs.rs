@@ -1,7 +1,7 @@
 //! Jobs with their pairs: those that changed most first.
 
+use crate::document::ids::PageIds;
 use crate::html::filters::{counted, cut_text};
-use crate::html::links::PageIds;
 use elephant_engine::diff::{Diff, Figure, JobPairs, Pair, Total};
 
 /// Pairs that are shown with all tables.

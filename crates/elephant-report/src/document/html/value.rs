@@ -1,9 +1,15 @@
 //! Values of tables: names that cannot leave their cell, units, and keys to sort by.
 
+#[cfg(feature = "store")]
+use super::super::Drawing;
 use super::super::table::Kind;
 use super::super::{Cell, Column, Value};
-use super::{drawing, escaped};
-use crate::html::filters::{cut_text, dotted_html, grouped, minute_text, prose_html};
+use super::axis::two_places;
+use super::drawing::Scale;
+#[cfg(feature = "store")]
+use super::escape::minute_text;
+use super::escape::{cut_text, dotted, escape, escaped, grouped, prose};
+#[cfg(feature = "store")]
 use crate::words::amount;
 
 /// Longer names are cut.
@@ -16,58 +22,67 @@ const LONG: usize = 600;
 const BEGINNING: usize = 200;
 
 /// A cell with its element.
-pub(super) fn cell(column: &Column, cell: &Cell<'_>) -> String {
+pub(super) fn cell(column: &Column, cell: &Cell<'_>, scale: Option<&Scale<'_>>, is_sortable: bool) -> String {
+    if let Value::Drawing(drawing) = &cell.value {
+        #[cfg(feature = "store")]
+        if let Drawing::Bars(chart) = drawing {
+            return format!("<td>{}</td>", super::drawing::trend(chart));
+        }
+        let drawn = scale.map(|scale| scale.draw(drawing)).unwrap_or_default();
+        return format!("<td class=\"draw\">{drawn}</td>");
+    }
     let element = if column.kind == Kind::Key { "th scope=\"row\"" } else { "td" };
     let mut classes: Vec<&str> = Vec::new();
     classes.extend((column.kind == Kind::Number).then_some("n"));
+    #[cfg(feature = "store")]
     classes.extend(matches!(cell.value, Value::Time(_)).then_some("started"));
     classes.extend(cell.is_better.map(|better| if better { "better" } else { "worse" }));
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    let key = cell.value.key().filter(|_| column.kind == Kind::Number);
+    let key = cell.value.key().filter(|_| is_sortable && column.kind == Kind::Number);
     let key = key.map(|key| format!(" data-v=\"{key}\"")).unwrap_or_default();
-    let badge = cell.severity.map(|severity| format!("<span class=\"badge {severity}\">{severity}</span> "));
+    let badge = cell.badge.map(|(severity, word)| format!("<span class=\"badge {severity}\">{word}</span>"));
     let value = match &cell.value {
         Value::Unknown if column.kind == Kind::Number => String::new(),
         Value::Unknown => "<span class=\"unknown\">unknown</span>".to_owned(),
         value => shown(value),
     };
-    let gap = if value.is_empty() { "" } else { " " };
-    let remarks: String =
-        cell.remarks.iter().map(|remark| format!("{gap}<small>{}</small>", shown(remark))).collect();
+    let value = match &cell.link {
+        Some(id) => format!("<a href=\"#{id}\">{value}</a>"),
+        None => value,
+    };
+    let badge = badge.into_iter().chain((!value.is_empty()).then_some(value));
+    let remark = |remark: &Value<'_>| format!("<small>{}</small>", shown(remark));
+    let parts: Vec<String> = badge.chain(cell.remarks.iter().map(remark)).collect();
     let end = element.split(' ').next().unwrap_or_default();
-    format!("<{element}{class}{key}>{}{value}{remarks}</{end}>", badge.unwrap_or_default())
+    format!("<{element}{class}{key}>{}</{end}>", parts.join(" "))
 }
 
 /// A value with its unit.
 pub(super) fn shown(value: &Value<'_>) -> String {
     match value {
         Value::Nothing | Value::Unknown => String::new(),
-        Value::Name(name) => format!("<bdi>{}</bdi>", dotted_html(name, NAME)),
+        Value::Name(name) => format!("<bdi>{}</bdi>", dotted(name, NAME)),
         Value::Words(words) => sentence(words),
-        Value::Code(code) => format!("<code>{}</code>", dotted_html(code, CODE)),
-        Value::Codes(codes) => codes.iter().map(fact).collect(),
-        Value::Sorted(words, _) => escaped(words),
+        Value::Code(code) => format!("<code>{}</code>", dotted(code, CODE)),
+        Value::Sorted(words, _) => escaped(&words.replace(" %", "\u{a0}%")),
+        Value::Own(words) => escaped(words),
+        Value::Range(low, high) => format!("{} to {}", two_places(*low), two_places(*high)),
         Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
         Value::Count(count) => grouped(*count),
         Value::Number(number) => number.to_string(),
-        Value::Amount(number) => escaped(&signed(*number)),
-        Value::GbHours(number) => format!("{} GB·h", escaped(&signed(*number))),
-        Value::Percent(value, decimals) => format!("{value:.decimals$}\u{a0}%"),
-        Value::Difference(number) => format!("{number:+.2}"),
-        Value::Duration(time) => time.to_string(),
-        Value::Time(at) => minute_text(*at),
-        Value::Money(value, currency) => escaped(&format!("{} {currency}", signed(*value))),
         #[cfg(feature = "store")]
-        Value::Trend(chart) => drawing::trend(chart),
+        Value::Amount(number, unit) => escaped(format!("{} {unit}", signed(*number)).trim_end()),
+        Value::Percent(value, decimals) => format!("{value:.decimals$}\u{a0}%"),
+        Value::Decimal(number) => two_places(*number),
+        Value::Drawing(_) => String::new(),
+        Value::Duration(time) => time.to_string(),
+        #[cfg(feature = "store")]
+        Value::Time(at) => minute_text(*at),
     }
 }
 
-fn fact((code, remark): &(String, Option<&'static str>)) -> String {
-    let remark = remark.map(|remark| format!(" <small>{remark}</small>")).unwrap_or_default();
-    format!("<span class=\"fact\"><code>{}</code>{remark}</span>", dotted_html(code, CODE))
-}
-
 /// An amount with a minus sign that is as wide as a digit.
+#[cfg(feature = "store")]
 fn signed(value: f64) -> String {
     if value < 0.0 { format!("−{}", amount(-value)) } else { amount(value) }
 }
@@ -76,12 +91,12 @@ fn signed(value: f64) -> String {
 fn sentence(words: &str) -> String {
     let length = words.chars().count();
     if length <= LONG {
-        return format!("<bdi>{}</bdi>", prose_html(&cut_text(words, LONG)));
+        return format!("<bdi>{}</bdi>", prose(words, LONG));
     }
     let (beginning, all) = (cut_text(words, BEGINNING), cut_text(words, length));
     format!(
         "<details class=\"long\"><summary><bdi>{}</bdi> <span class=\"more\">all {length} characters</span></summary><bdi>{}</bdi></details>",
-        escaped(&beginning),
-        escaped(&all)
+        escape(&beginning),
+        escape(&all)
     )
 }

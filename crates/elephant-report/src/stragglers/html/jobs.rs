@@ -3,8 +3,8 @@
 use super::super::{Shown, sentences, words};
 use super::Page;
 use super::application::ApplicationView;
+use crate::document::ids::PageIds;
 use crate::html::filters::{counted, cut_text};
-use crate::html::links::PageIds;
 use elephant_base::units::Millis;
 use elephant_engine::survey::{ApplicationStragglers, Job, StragglerReport};
 

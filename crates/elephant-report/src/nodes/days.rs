@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::html::draw::{Part, WIDTH, two_places};
+use crate::document::html::axis::two_places;
+use crate::document::{Axis, AxisDay, Cell, Column, Drawing, Row, Table, Value};
 use crate::words::plural;
 use elephant_engine::nodes::collect::{DayNumber, beginning_of};
 use elephant_engine::nodes::indicators::Node;
@@ -30,24 +31,9 @@ pub(super) struct Days<'a> {
     /// The days that are drawn: without those on which none of the nodes ran enough tasks.
     drawn: Vec<DayNumber>,
     /// Whether there are earlier days.
-    pub(super) is_cut: bool,
+    is_cut: bool,
     /// Nodes without room for a strip.
-    pub(super) left_out: u64,
-}
-
-/// A column of the axis: a day, or a gap between days.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Column {
-    pub(super) class: &'static str,
-    /// The day, where there is room for it.
-    pub(super) day: Option<String>,
-}
-
-/// One day of a strip.
-pub(super) struct Cell {
-    pub(super) part: Part,
-    pub(super) class: &'static str,
-    pub(super) text: String,
+    left_out: u64,
 }
 
 impl<'a> Days<'a> {
@@ -64,10 +50,6 @@ impl<'a> Days<'a> {
         (days.len() > 1).then_some(Self { nodes, drawn: days, is_cut, left_out })
     }
 
-    pub(super) fn nodes(&self) -> &[&'a Node] {
-        &self.nodes
-    }
-
     /// The days that are drawn, in runs of days without a gap.
     fn runs(&self) -> Vec<&[DayNumber]> {
         self.drawn.chunk_by(|day, next| day.checked_add(1) == Some(*next)).collect()
@@ -80,12 +62,12 @@ impl<'a> Days<'a> {
 
     /// The columns of the axis: days, and gaps between runs of days. The ends of a run have labels where there is
     /// room: one without room would cover the next, and the note has all days.
-    pub(super) fn axis(&self) -> Vec<Column> {
+    fn axis(&self) -> Vec<AxisDay> {
         let (runs, all) = (self.runs(), self.columns());
         let mut columns = Vec::with_capacity(all);
         for (place, run) in runs.iter().enumerate() {
             if place > 0 {
-                columns.extend((0..GAP).map(|_| Column { class: "gap", day: None }));
+                columns.extend((0..GAP).map(|_| AxisDay { class: "gap", day: None }));
             }
             let has_room = |columns: usize, labels: usize| columns * MAX_LABELS >= labels * all;
             let ends_axis = place + 1 == runs.len();
@@ -94,7 +76,7 @@ impl<'a> Days<'a> {
                 let is_told = is_first && has_room(run.len() + GAP, 1) || is_last && has_room(run.len(), 2);
                 // A label begins at its day, except at the end of the axis and of a run, where it ends at its day.
                 let class = if is_last && (!is_first || ends_axis) { "last" } else { "" };
-                Column { class, day: is_told.then(|| date(*day)) }
+                AxisDay { class, day: is_told.then(|| date(*day)) }
             }));
         }
         columns
@@ -102,7 +84,7 @@ impl<'a> Days<'a> {
 
     /// "A column is a day, and a gap stands for days that are left out: 2020-07-16; 2021-03-02 to 2021-03-05."; `None`
     /// if the days have no gap.
-    pub(super) fn note(&self) -> Option<String> {
+    fn note(&self) -> Option<String> {
         let runs = self.runs();
         let text = |run: &&[DayNumber]| match (run.first(), run.last()) {
             (Some(first), Some(last)) if first < last => format!("{} to {}", date(*first), date(*last)),
@@ -119,29 +101,53 @@ impl<'a> Days<'a> {
             .then(|| format!("A column is a day, and a gap stands for days that are left out: {days}{more}."))
     }
 
-    /// The days on which the node ran enough tasks.
-    pub(super) fn cells(&self, node: &Node) -> Vec<Cell> {
+    /// The days on which the node ran enough tasks: their columns, colours and texts.
+    fn cells(&self, node: &Node) -> Vec<(usize, &'static str, String)> {
         let runs = self.runs();
-        let columns = self.columns();
-        let width = WIDTH / columns as f64;
-        // Days stay apart only where they are wide enough.
-        let gap = if columns > 30 { 0.0 } else { 0.04 * width };
         let place = |day: DayNumber| {
             let gaps = runs.iter().take_while(|run| run.last().is_some_and(|last| *last < day)).count();
             Some(self.drawn.binary_search(&day).ok()? + gaps * GAP)
         };
         let cell = |day: &Day| {
             let (mean, place) = (day.mean?, place(day.number)?);
-            let part = Part { x: place as f64 * width + gap, width: width - 2.0 * gap };
-            let text =
-                format!("{}: mean z {}, {}", date(day.number), two_places(mean), plural(day.tasks, "task"));
-            Some(Cell { part, class: class(mean), text })
+            let (date, tasks) = (date(day.number), plural(day.tasks, "task"));
+            Some((place, class(mean), format!("{date}: mean z {}, {tasks}", two_places(mean))))
         };
         node.trend.days.iter().filter_map(cell).collect()
     }
 
+    /// A strip for each node.
+    pub(super) fn table(&self) -> Table<'a> {
+        let columns = [
+            Column::key("node", 0, 0),
+            Column::drawn(Axis::Days(self.axis())),
+            Column::number("slow days", 0),
+            Column::number("trend per day", 0),
+        ];
+        let row = |node: &&'a Node| {
+            let trend = &node.trend;
+            let name = Cell::from(&*node.name);
+            let strip = Drawing::Days(self.cells(node), Self::sentence(node));
+            Row::new([
+                name.remark(trend.transient.then(|| Value::words("comes and goes"))),
+                Value::Drawing(strip).into(),
+                Value::known(trend.slow_days, |share| Value::Percent(100.0 * share, 0)).into(),
+                Value::known(trend.slope, Value::Decimal).into(),
+            ])
+        };
+        let more = (self.left_out > 0).then(|| {
+            format!("and {}; the JSON report has the days", plural(self.left_out, "more such node"))
+        });
+        Table::new(columns, self.nodes.iter().map(row))
+            .figure("days", "Mean z-score by day of the nodes that are slow, or were on some days; days with too few tasks are left out")
+            .legend(Self::legend())
+            .note(more)
+            .note(self.is_cut.then(|| "Earlier days are in the JSON report.".to_owned()))
+            .note(self.note())
+    }
+
     /// A description of the strip for screen readers.
-    pub(super) fn sentence(node: &Node) -> String {
+    fn sentence(node: &Node) -> String {
         let means: Vec<f64> = node.trend.days.iter().filter_map(|day| day.mean).collect();
         let slow = means.iter().filter(|mean| **mean > 0.0).count();
         let ends =
@@ -152,7 +158,7 @@ impl<'a> Days<'a> {
     }
 
     /// The colours and what they stand for, the slowest first.
-    pub(super) fn legend() -> Vec<(&'static str, String)> {
+    fn legend() -> Vec<(&'static str, String)> {
         let [one, two, three] = STEPS;
         vec![
             ("s3", format!("{three} or more: slow")),
@@ -190,7 +196,7 @@ mod tests {
     /// The labels, with "|" for gaps and "." for days without a label.
     fn axis(days: &Days<'_>) -> String {
         let columns = days.axis().into_iter();
-        let texts = columns.map(|Column { class, day }| match day {
+        let texts = columns.map(|AxisDay { class, day }| match day {
             Some(day) => day,
             None if class == "gap" => "|".to_owned(),
             None => ".".to_owned(),

@@ -1,7 +1,5 @@
 //! Charts of intervals in ASCII.
 
-use elephant_engine::nodes::levels::Interval;
-
 /// The axis that all intervals of a chart share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Axis {
@@ -12,11 +10,11 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis that shows all intervals and 0; `None` without intervals or room.
-    pub(super) fn over(intervals: impl Iterator<Item = Interval>, columns: usize) -> Option<Self> {
+    pub(super) fn over(intervals: impl Iterator<Item = (f64, f64)>, columns: usize) -> Option<Self> {
         let (mut low, mut high, mut any) = (0.0f64, 0.0f64, false);
-        for interval in intervals {
-            low = low.min(interval.low);
-            high = high.max(interval.high);
+        for (from, to) in intervals {
+            low = low.min(from);
+            high = high.max(to);
             any = true;
         }
         let sound = any && columns >= 16 && (high - low).is_finite() && high > low;
@@ -49,8 +47,8 @@ impl Axis {
     }
 
     /// `[--o--]` for an interval and its mean, `|` for 0.
-    pub(super) fn draw(self, interval: Interval, mean: Option<f64>) -> String {
-        let (low, high) = (self.column(interval.low), self.column(interval.high));
+    pub(super) fn draw(self, (low, high): (f64, f64), mean: Option<f64>) -> String {
+        let (low, high) = (self.column(low), self.column(high));
         let (zero, mean) = (self.column(0.0), mean.map(|mean| self.column(mean)));
         let character = |at: usize| {
             if Some(at) == mean {
@@ -77,18 +75,18 @@ mod tests {
 
     #[test]
     fn intervals_lie_on_one_axis() {
-        let wide = Interval { low: -1.0, high: 1.0 };
+        let wide = (-1.0, 1.0);
         let axis = Axis::over([wide].into_iter(), 21).unwrap();
         assert_eq!(axis.labels(), "-1.00     0      1.00");
         assert_eq!(axis.draw(wide, Some(0.0)), "[---------o---------]");
-        assert_eq!(axis.draw(Interval { low: 0.2, high: 0.6 }, Some(0.4)), "          | [-o-]    ");
-        assert_eq!(axis.draw(Interval { low: 9.0, high: 9.0 }, None).trim(), "|         [");
+        assert_eq!(axis.draw((0.2, 0.6), Some(0.4)), "          | [-o-]    ");
+        assert_eq!(axis.draw((9.0, 9.0), None).trim(), "|         [");
     }
 
     #[test]
     fn axis_needs_a_finite_range() {
         assert_eq!(Axis::over([].into_iter(), 40), None);
-        assert_eq!(Axis::over([Interval { low: 0.0, high: 0.0 }].into_iter(), 40), None);
-        assert_eq!(Axis::over([Interval { low: 0.0, high: f64::INFINITY }].into_iter(), 40), None);
+        assert_eq!(Axis::over([(0.0, 0.0)].into_iter(), 40), None);
+        assert_eq!(Axis::over([(0.0, f64::INFINITY)].into_iter(), 40), None);
     }
 }

@@ -48,7 +48,6 @@ impl Column {
     }
 
     /// Cuts longer values in the middle: ids differ at their end.
-    #[cfg(any(test, feature = "store"))]
     pub(super) fn with_end(self) -> Self {
         Self { fit: super::wrap::fit_ends, ..self }
     }
@@ -94,22 +93,16 @@ pub(super) struct Grid {
     indent: usize,
     /// The style of a header that is also the heading of the table: it begins at the left.
     heading: Option<Style>,
-    /// A line above the header, with titles of several columns.
-    above: Option<String>,
 }
 
 impl Grid {
     pub(super) fn new(indent: usize, columns: impl IntoIterator<Item = Column>) -> Self {
         let columns = columns.into_iter().collect();
-        Self { columns, rows: Vec::new(), indent, heading: None, above: None }
+        Self { columns, rows: Vec::new(), indent, heading: None }
     }
 
     pub(super) fn heading(self, style: Style) -> Self {
         Self { heading: Some(style), ..self }
-    }
-
-    pub(super) fn above(self, line: String) -> Self {
-        Self { above: Some(line), ..self }
     }
 
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
@@ -151,9 +144,6 @@ impl Grid {
     }
 
     fn table(&self, widths: &[usize], columns: usize, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(line) = &self.above {
-            writeln!(out, "{line}")?;
-        }
         if self.columns.iter().any(|column| !column.title.is_empty()) {
             let style = self.heading.unwrap_or_default();
             let titles = self.columns.iter().map(|column| (column.title.as_str(), style));

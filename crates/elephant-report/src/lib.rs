@@ -1,7 +1,6 @@
 //! Renderers, which turn a [`Report`] into bytes. They format values and compute nothing.
 
 pub mod ascii;
-mod cells;
 mod comparison;
 mod csv;
 mod diff;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::wrap::clean;
-use elephant_base::units::{Millis, Timestamp, three_digits_grouped, with_thousands};
+use elephant_base::units::Timestamp;
+use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
 use elephant_engine::results::{ApplicationReport, Summary};
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_verdict::savings::{Amounts, Range, SavingStatus, TroubleSavings};
@@ -27,6 +28,7 @@ pub(super) fn more(count: u64, one: &str, several: &str) -> String {
 }
 
 /// An amount of memory over time, or another number, with three digits.
+#[cfg(feature = "store")]
 pub(super) fn amount(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use super::Value;
 use crate::wrap::clean;
-#[cfg(feature = "store")]
 use elephant_base::units::Timestamp;
 
 /// A column: its title, and its value in the row of an item. Scripts rely on titles and their order, so add columns at the
@@ -50,10 +49,14 @@ pub(crate) fn cell(value: &Value<'_>) -> String {
         #[cfg(feature = "store")]
         Value::Amount(number, _) => number.to_string(),
         Value::Duration(time) => time.get().to_string(),
-        #[cfg(feature = "store")]
         Value::Time(at) => Timestamp::to_rfc3339(*at).unwrap_or_default(),
         Value::Drawing(_) => String::new(),
     }
+}
+
+/// A number as a cell.
+pub(crate) fn number<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// A name as a cell, without control characters. A cell that a spreadsheet would read as a formula starts with `'`; some

@@ -44,7 +44,7 @@ fn link(id: &str, text: &str, nav: &mut String) {
 
 /// A short name.
 fn cut(name: &str) -> String {
-    escape::escape(&cut_text(name, 80))
+    format!("<bdi>{}</bdi>", escape::escape(&cut_text(name, 160)))
 }
 
 fn section(section: &Section<'_>, html: &mut String) {
@@ -54,7 +54,7 @@ fn section(section: &Section<'_>, html: &mut String) {
     if !title.is_empty() {
         let _ = write!(html, "\n<h2 id=\"h-{id}\">{}{}</h2>", cut(title), beside(section));
     }
-    section.shown(Media::HTML).for_each(|part| block(part, id, html));
+    section.shown(Media::HTML).for_each(|part| block(part, (id, 3), html));
     html.push_str("\n</section>");
 }
 
@@ -63,9 +63,9 @@ fn part(section: &Section<'_>, html: &mut String) {
     let (title, beside) = (cut(title), beside(section));
     let _ = write!(
         html,
-        "\n<article id=\"{id}\" aria-labelledby=\"h-{id}\" tabindex=\"-1\">\n<h3 id=\"h-{id}\"><bdi>{title}</bdi>{beside}</h3>"
+        "\n<article id=\"{id}\" aria-labelledby=\"h-{id}\" tabindex=\"-1\">\n<h3 id=\"h-{id}\">{title}{beside}</h3>"
     );
-    section.shown(Media::HTML).for_each(|part| block(part, id, html));
+    section.shown(Media::HTML).for_each(|part| block(part, (id, 4), html));
     html.push_str("\n</article>");
 }
 
@@ -74,18 +74,21 @@ fn beside(Section { id, about, .. }: &Section<'_>) -> String {
     let Some(about) = about else { return String::new() };
     let about = match about.as_str() {
         "" => String::new(),
-        about => format!(" <span class=\"name\"><bdi>{}</bdi></span>", cut(about)),
+        about => format!(" <span class=\"name\">{}</span>", cut(about)),
     };
     format!("{about} <a class=\"link\" href=\"#{id}\" aria-label=\"Link to this part\">#</a>")
 }
 
-fn block(one: &Block<'_>, id: &str, html: &mut String) {
+/// Writes a block of the section with this id, in which titles have this level.
+fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
     let sentence = |text: &str| prose(text, SENTENCE);
     let _ = match one {
         Block::Headline(text) => write!(html, "\n<h1 id=\"h-{id}\">{}</h1>", escaped(text)),
         Block::Lead(text) => write!(html, "\n<p class=\"lead\"><bdi>{}</bdi></p>", sentence(text)),
         Block::Note(text) => write!(html, "\n<p class=\"note\">{}</p>", sentence(text)),
         Block::Told(text) => write!(html, "\n<p class=\"told\"><bdi>{}</bdi></p>", sentence(text)),
+        Block::Warning(text) => write!(html, "\n<p class=\"warn\"><bdi>{}</bdi></p>", sentence(text)),
+        Block::Heading(id, title) => write!(html, "\n<h{level} id=\"{id}\">{}</h{level}>", escaped(title)),
         Block::Facts(facts) => {
             let facts: String = facts.iter().map(|fact| format!("<li>{}</li>", sentence(fact))).collect();
             write!(html, "\n<ul class=\"facts\">{facts}</ul>")
@@ -93,7 +96,7 @@ fn block(one: &Block<'_>, id: &str, html: &mut String) {
         Block::Advice(text) => {
             write!(html, "\n<ul class=\"advice\"><li><bdi>{}</bdi></li></ul>", sentence(text))
         }
-        Block::Label(title) => write!(html, "\n<h3>{}</h3>", escaped(&capital(title))),
+        Block::Label(title) => write!(html, "\n<h{level}>{}</h{level}>", escaped(&capital(title))),
         Block::List(sentences) => {
             let items: String =
                 sentences.iter().map(|item| format!("\n<li><bdi>{}</bdi></li>", sentence(item))).collect();
@@ -108,19 +111,37 @@ fn block(one: &Block<'_>, id: &str, html: &mut String) {
         Block::Curve(curve) => write!(html, "\n{}", curve::figure(curve)),
         Block::Beside(blocks) => {
             html.push_str("\n<div class=\"charts pair\">");
-            blocks.iter().for_each(|part| block(part, id, html));
+            blocks.iter().for_each(|part| block(part, (id, level), html));
+            write!(html, "\n</div>")
+        }
+        Block::Command(lines) => {
+            let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+            let lines = lines.join(" \\\n");
+            write!(
+                html,
+                "\n<div class=\"configuration\"><pre tabindex=\"0\"><code>{lines}</code></pre></div>"
+            )
+        }
+        Block::Folded(summary, blocks) => {
+            let _ = write!(html, "\n<details><summary>{summary}</summary>");
+            blocks.iter().for_each(|part| block(part, (id, level), html));
+            write!(html, "\n</details>")
+        }
+        Block::Group(id, blocks) => {
+            let _ = write!(html, "\n<div class=\"charts group\" id=\"{id}\" tabindex=\"-1\">");
+            blocks.iter().for_each(|part| block(part, (id, level), html));
             write!(html, "\n</div>")
         }
         Block::Part(section) => {
             part(section, html);
             Ok(())
         }
-        #[cfg(feature = "store")]
         Block::Chart(chart) => write!(html, "\n{}", drawing::figure(chart)),
     };
 }
 
-fn finding(Finding { severity, name, link, place, text, more }: &Finding) -> String {
+fn finding(Finding { severity, name, label, link, place, text, more }: &Finding) -> String {
+    let label = label.as_ref().map(|label| format!("<span class=\"badge {severity}\">{label}</span> "));
     let name = match link {
         Some(id) => format!("<a href=\"#{id}\">{}</a>", cut(name)),
         None => cut(name),
@@ -129,7 +150,8 @@ fn finding(Finding { severity, name, link, place, text, more }: &Finding) -> Str
     let more =
         more.iter().map(|text| format!("\n<p class=\"message\"><bdi>{}</bdi></p>", prose(text, SENTENCE)));
     format!(
-        "<div class=\"finding {severity}\"><p class=\"message\"><strong><bdi>{name}</bdi></strong>{}{}</p>{}</div>",
+        "<div class=\"finding {severity}\"><p class=\"message\">{}<strong>{name}</strong>{}{}</p>{}</div>",
+        label.unwrap_or_default(),
         place.unwrap_or_default(),
         prose(text, SENTENCE),
         more.collect::<String>()
@@ -142,8 +164,11 @@ fn figure(figure: &Figure<'_>) -> String {
     format!("\n<div><dt>{}</dt><dd>{}{remarks}</dd></div>", figure.name, value::shown(&figure.value))
 }
 
-/// Colours and what they stand for.
+/// Colours and what they stand for. A sentence has no colour.
 fn legend<'l>(keys: impl Iterator<Item = (&'l str, &'l str)>) -> String {
-    let key = |(class, text): (&str, &str)| format!("<span class=\"key {class}\"></span>{}", escaped(text));
+    let key = |(class, text): (&str, &str)| match class {
+        "" => escaped(text),
+        _ => format!("<span class=\"key {class}\"></span>{}", escaped(text)),
+    };
     keys.map(key).collect::<Vec<_>>().join(" ")
 }

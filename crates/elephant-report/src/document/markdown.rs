@@ -8,7 +8,9 @@ use super::{
     text::{in_words, plain},
 };
 use crate::markdown::text;
-use crate::words::{amount, capital};
+#[cfg(feature = "store")]
+use crate::words::amount;
+use crate::words::capital;
 
 /// Longer texts are cut.
 const LONGEST: usize = 400;
@@ -18,13 +20,21 @@ pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<
 }
 
 fn blocks<'b>(blocks: impl Iterator<Item = &'b Block<'b>>, out: &mut dyn Write) -> io::Result<()> {
+    let mut was_item = false;
     for (place, block) in blocks.enumerate() {
-        if place > 0 {
+        let item = is_item(block);
+        if place > 0 && !(item && was_item) {
             writeln!(out)?;
         }
+        was_item = item;
         self::block(block, out)?;
     }
     Ok(())
+}
+
+/// Whether a block is an item of a list.
+const fn is_item(block: &Block<'_>) -> bool {
+    matches!(block, Block::List(_) | Block::Warning(_) | Block::Finding(_))
 }
 
 fn block(block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -38,16 +48,32 @@ fn block(block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
         Block::List(sentences) => {
             sentences.iter().try_for_each(|sentence| writeln!(out, "- {}", escaped(sentence)))
         }
-        Block::Finding(finding) => writeln!(out, "- {}", escaped(&in_words(finding))),
+        Block::Warning(sentence) => writeln!(out, "- {}", escaped(sentence)),
+        Block::Heading(_, title) => writeln!(out, "#### {title}"),
+        Block::Folded(summary, blocks) => {
+            writeln!(out, "<details>\n<summary>{summary}</summary>\n")?;
+            self::blocks(blocks.iter(), out)?;
+            writeln!(out, "\n</details>")
+        }
+        Block::Finding(finding) => {
+            let label = finding.label.as_ref().map(|label| format!("**{}** ", label.to_uppercase()));
+            let more = if finding.more.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", finding.more.join("; "))
+            };
+            writeln!(out, "- {}{}{}", label.unwrap_or_default(), escaped(&in_words(finding)), escaped(&more))
+        }
         Block::Table(table) => self::table(table, out),
         Block::Facts(facts) => writeln!(out, "{}", escaped(&facts.join(", "))),
-        Block::Beside(blocks) => self::blocks(blocks.iter(), out),
+        Block::Beside(blocks) | Block::Group(_, blocks) => self::blocks(blocks.iter(), out),
         Block::Part(section) => {
             writeln!(out, "### {}\n", escaped(&section.title))?;
             self::blocks(section.shown(Media::MARKDOWN), out)
         }
         // The sentences have the same numbers.
         Block::Figures(_) | Block::Curve(_) | Block::Chart(_) => Ok(()),
+        Block::Command(lines) => writeln!(out, "```\n{}\n```", lines.join(" \\\n")),
     }
 }
 
@@ -71,6 +97,7 @@ fn table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn value(column: &Column, cell: &Cell<'_>) -> String {
     match &cell.value {
         Value::Unknown if column.kind == Kind::Key => "(unknown)".to_owned(),
+        #[cfg(feature = "store")]
         Value::Amount(value, unit) if column.long == *unit => amount(*value),
         value => escaped(&plain(value)),
     }

@@ -7,7 +7,6 @@
 pub(crate) mod csv;
 pub(crate) mod html;
 pub(crate) mod ids;
-#[cfg(feature = "store")]
 pub(crate) mod markdown;
 mod table;
 pub(crate) mod text;
@@ -28,6 +27,7 @@ impl Media {
     pub(crate) const MARKDOWN: Self = Self(2);
     pub(crate) const HTML: Self = Self(4);
     /// Formats that are read as they are.
+    #[cfg(feature = "store")]
     pub(crate) const PLAIN: Self = Self(3);
     /// Formats with wide tables.
     pub(crate) const WIDE: Self = Self(6);
@@ -74,30 +74,41 @@ pub(crate) enum Block<'a> {
     Note(String),
     /// A sentence about a job or a part.
     Told(String),
+    /// What to know before reading on.
+    Warning(String),
+    /// A title in a part, with the id that links lead to.
+    Heading(String, String),
     /// Short facts about a part.
     Facts(Vec<String>),
     /// What to do.
     Advice(String),
-    /// The title of a list, where sections have none.
-    Label(&'static str),
+    /// The title of a list or of a part of a section.
+    Label(String),
+    /// The lines of a command, or of arguments, to paste.
+    Command(Vec<String>),
     /// Sentences.
     List(Vec<String>),
     Finding(Finding),
     Figures(Vec<Figure<'a>>),
     Table(Table<'a>),
-    #[cfg(feature = "store")]
     Chart(Chart),
     Curve(Curve),
     /// Tables and curves that are next to each other if there is room.
     Beside(Vec<Block<'a>>),
     /// A part with a title.
     Part(Section<'a>),
+    /// A chart next to its table, with the id that links lead to.
+    Group(String, Vec<Block<'a>>),
+    /// What is folded on a page or in a comment, with its summary.
+    Folded(String, Vec<Block<'a>>),
 }
 
 /// Something that was found, in one sentence that begins with a name.
 pub(crate) struct Finding {
     pub(crate) severity: Severity,
     pub(crate) name: String,
+    /// A word before the name.
+    pub(crate) label: Option<&'static str>,
     /// The id of the part that has more.
     pub(crate) link: Option<String>,
     pub(crate) place: Option<String>,
@@ -109,7 +120,7 @@ pub(crate) struct Finding {
 impl Finding {
     pub(crate) fn new(severity: Severity, name: &str, text: impl Into<String>) -> Self {
         let (name, text) = (name.to_owned(), text.into());
-        Self { severity, name, link: None, place: None, text, more: Vec::new() }
+        Self { severity, name, label: None, link: None, place: None, text, more: Vec::new() }
     }
 }
 
@@ -146,27 +157,33 @@ pub(crate) struct Figure<'a> {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Bars over time.
-#[cfg(feature = "store")]
+/// Bars on an axis that they share.
 pub(crate) struct Chart {
     pub(crate) caption: String,
     /// A description for screen readers.
     pub(crate) label: String,
-    /// The ends of the horizontal axis.
-    pub(crate) ends: Vec<String>,
-    /// A place for each period.
+    /// A sentence above the bars in a terminal.
+    pub(crate) told: Option<String>,
+    /// The labels of the horizontal axis, at equal distances.
+    pub(crate) ticks: Vec<String>,
+    /// A place for each step of the axis.
     pub(crate) bars: Vec<Option<Bar>>,
-    /// Colours and what they stand for.
-    pub(crate) legend: Vec<(&'static str, &'static str)>,
+    /// The step from which a limit holds.
+    pub(crate) limit: Option<usize>,
+    /// Lines with colours and what they stand for.
+    pub(crate) legend: Vec<Vec<(&'static str, String)>>,
     /// What the chart leaves out.
     pub(crate) remark: Option<&'static str>,
 }
 
-/// A bar; its parts, with colours and values, cover each other.
-#[cfg(feature = "store")]
+/// A bar, whose parts with their colours and sizes are above each other.
 pub(crate) struct Bar {
+    /// Its place on the axis, for a terminal.
+    pub(crate) label: String,
     pub(crate) parts: Vec<(&'static str, f64)>,
     pub(crate) text: String,
+    /// Whether it is beyond the limit.
+    pub(crate) is_marked: bool,
 }
 
 impl<'a> Section<'a> {
@@ -177,6 +194,12 @@ impl<'a> Section<'a> {
     /// A job, or a part of one, which links lead to.
     pub(crate) fn job(id: &str, link: &str, title: &str, about: impl Into<String>) -> Self {
         Self { about: Some(about.into()), ..Self::new(id, link, title) }
+    }
+
+    /// The section with a block before all others.
+    pub(crate) fn first(mut self, block: Block<'a>) -> Self {
+        self.blocks.insert(0, (Media::ALL, block));
+        self
     }
 
     /// The section with what all formats show.

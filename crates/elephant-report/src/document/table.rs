@@ -22,6 +22,8 @@ pub(crate) enum Axis {
     Values,
     /// From 0 to 100 %.
     Shares,
+    /// From 0 to the longest time.
+    Times,
     /// Days, and gaps between them.
     Days(Vec<AxisDay>),
 }
@@ -107,7 +109,6 @@ impl Column {
         Self { on_page: Some(title), ..self }
     }
 
-    #[cfg(feature = "store")]
     pub(crate) fn with_end(self) -> Self {
         Self { keeps_end: true, ..self }
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::table::Kind;
-use super::{Block, Cell, Document, Drawing, Finding, Media, Row, Section, Table, Value};
+use super::{Bar, Block, Cell, Chart, Document, Drawing, Finding, Media, Row, Section, Table, Value};
 use crate::ascii::in_charset;
 use crate::grid::{self, Grid, UNKNOWN};
 use crate::text::TextOptions;
@@ -19,6 +19,14 @@ use interval::Axis;
 
 /// Columns before sentences below a row.
 const BELOW: usize = 2;
+/// Columns of the label of a finding.
+const LABEL: usize = 8;
+/// Columns of the longest bar.
+const BAR: usize = 40;
+/// Columns that a label and a number take next to a bar.
+const BESIDE_BAR: usize = 26;
+/// In narrower terminals, the text continues below its label.
+const WIDE: usize = 60;
 
 pub(crate) fn write(document: &Document<'_>, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let options = options.usable();
@@ -26,6 +34,7 @@ pub(crate) fn write(document: &Document<'_>, options: TextOptions, out: &mut dyn
         let mut page = Page {
             columns: options.columns,
             color: options.color,
+            options,
             is_apart: true,
             is_below_table: false,
             out,
@@ -43,6 +52,7 @@ pub(crate) fn write(document: &Document<'_>, options: TextOptions, out: &mut dyn
 struct Page<'a> {
     columns: usize,
     color: bool,
+    options: TextOptions,
     /// Whether nothing was written since the last empty line.
     is_apart: bool,
     /// Whether the last block was a table: only a note belongs to it.
@@ -62,21 +72,24 @@ impl Page<'_> {
             }
             Block::Facts(facts) => self.paragraph(&facts.join(", ")),
             Block::Note(text) => self.paragraph(&text.replace('`', "")),
-            Block::Label(title) => {
-                self.apart()?;
-                self.is_apart = false;
-                let style = self.heading();
-                writeln!(self.out, "{style}{title}{style:#}")
-            }
+            Block::Label(title) => self.label(title),
             Block::List(sentences) => sentences.iter().try_for_each(|sentence| self.item(sentence)),
-            Block::Finding(finding) => self.paragraph(&in_words(finding)),
+            Block::Finding(finding) => self.finding(finding),
+            Block::Warning(text) => self.paragraph(&format!("note: {text}")),
+            Block::Heading(_, title) => self.label(title),
+            Block::Folded(_, blocks) => blocks.iter().try_for_each(|block| self.block(block)),
             Block::Part(section) => self.part(section),
             Block::Table(table) => self.table(table),
-            Block::Beside(blocks) => blocks.iter().try_for_each(|block| self.block(block)),
+            Block::Beside(blocks) | Block::Group(_, blocks) => {
+                blocks.iter().try_for_each(|block| self.block(block))
+            }
             // The sentences have the same numbers.
             Block::Figures(_) | Block::Curve(_) => Ok(()),
-            #[cfg(feature = "store")]
-            Block::Chart(_) => Ok(()),
+            Block::Chart(chart) => self.chart(chart),
+            Block::Command(lines) => {
+                self.is_apart = false;
+                writeln!(self.out, "    {}", lines.join(" \\\n    "))
+            }
         }
     }
 
@@ -96,6 +109,37 @@ impl Page<'_> {
         for (place, line) in lines(&clean(text), self.columns.saturating_sub(2 * BELOW)).iter().enumerate() {
             let indent = if place == 0 { BELOW } else { 2 * BELOW };
             writeln!(self.out, "{:indent$}{line}", "")?;
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, title: &str) -> io::Result<()> {
+        self.apart()?;
+        self.is_apart = false;
+        let style = self.heading();
+        writeln!(self.out, "{style}{title}{style:#}")
+    }
+
+    /// A sentence; further sentences begin below the name, next to the label.
+    fn finding(&mut self, finding: &Finding) -> io::Result<()> {
+        let Some(label) = &finding.label else { return self.paragraph(&in_words(finding)) };
+        self.is_apart = false;
+        let style = self.options.style(finding.severity);
+        let label = label.to_uppercase();
+        let is_narrow = self.columns < WIDE;
+        let indent = if is_narrow { 2 * BELOW } else { BELOW + LABEL + 2 };
+        if is_narrow {
+            writeln!(self.out, "  {style}{label}{style:#}")?;
+        }
+        let mut texts = lines(&clean(&in_words(finding)), self.columns.saturating_sub(indent));
+        for text in &finding.more {
+            texts.extend(lines(&clean(text), self.columns.saturating_sub(indent)));
+        }
+        for (place, line) in texts.iter().enumerate() {
+            match place {
+                0 if !is_narrow => writeln!(self.out, "  {style}{label:<LABEL$}{style:#}  {line}")?,
+                _ => writeln!(self.out, "{:indent$}{line}", "")?,
+            }
         }
         Ok(())
     }
@@ -139,10 +183,35 @@ impl Page<'_> {
         Some(grid)
     }
 
+    /// A bar for each step; steps beyond the limit are marked.
+    fn chart(&mut self, chart: &Chart) -> io::Result<()> {
+        let size = |bar: &Bar| -> f64 { bar.parts.iter().map(|(_, part)| part).sum() };
+        let most = chart.bars.iter().flatten().map(size).fold(1.0, f64::max);
+        let room = self.columns.saturating_sub(BESIDE_BAR).min(BAR) as f64;
+        self.apart()?;
+        chart.told.iter().try_for_each(|told| self.paragraph(told))?;
+        for bar in chart.bars.iter().flatten() {
+            let (mark, style) = if bar.is_marked { ('!', self.marked()) } else { (' ', Style::new()) };
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BAR
+            let length = (size(bar) / most * room).ceil() as usize;
+            let drawn = match size(bar) {
+                count if count > 0.0 => format!(" {} {count}", "#".repeat(length)),
+                _ => String::new(),
+            };
+            writeln!(self.out, "{style}  {mark} {:>9}{drawn}{style:#}", bar.label)?;
+        }
+        self.is_apart = false;
+        Ok(())
+    }
+
+    fn marked(&self) -> Style {
+        if self.color { AnsiColor::Red.on_default().bold() } else { Style::new() }
+    }
+
     fn style(&self, cell: &Cell<'_>) -> Style {
         match cell.is_better.filter(|_| self.color) {
             Some(true) => AnsiColor::Green.on_default(),
-            Some(false) => AnsiColor::Red.on_default().bold(),
+            Some(false) => self.marked(),
             None => Style::new(),
         }
     }
@@ -177,7 +246,6 @@ fn column_of(column: &super::Column, axis: Option<Axis>) -> grid::Column {
         Kind::Drawn => grid::Column::text(axis.map(Axis::labels).unwrap_or_default(), 0),
     };
     let shown = if column.wraps { shown.wrapped() } else { shown };
-    #[cfg(feature = "store")]
     let shown = if column.keeps_end { shown.with_end() } else { shown };
     shown.named(column.in_list.unwrap_or(&column.long))
 }
@@ -217,7 +285,6 @@ pub(super) fn plain(value: &Value<'_>) -> String {
         Value::Percent(value, decimals) => format!("{value:.decimals$} %"),
         Value::Decimal(number) => two_decimals(*number),
         Value::Duration(time) => time.to_string(),
-        #[cfg(feature = "store")]
         Value::Time(at) => crate::words::day(*at).unwrap_or_default(),
     }
 }

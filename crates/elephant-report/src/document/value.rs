@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
-#[cfg(feature = "store")]
 use elephant_base::units::Timestamp;
 
 /// A value of a report.
@@ -37,7 +36,6 @@ pub(crate) enum Value<'a> {
     /// Two such numbers.
     Range(f64, f64),
     Duration(Millis),
-    #[cfg(feature = "store")]
     Time(Timestamp),
     Drawing(Drawing),
 }
@@ -48,6 +46,8 @@ pub(crate) enum Drawing {
     Interval { class: &'static str, range: (f64, f64), mean: Option<f64> },
     /// Shares of a whole with their colours, one after another.
     Shares(Vec<(&'static str, f64)>),
+    /// Times of two sides, in milliseconds.
+    Sides([Option<f64>; 2]),
     /// Columns of the axis with their colours and texts, and a description of all.
     Days(Vec<(usize, &'static str, String)>, String),
     /// Bars over time on a scale of their own.
@@ -169,7 +169,6 @@ impl From<Millis> for Value<'_> {
     }
 }
 
-#[cfg(feature = "store")]
 impl From<Timestamp> for Value<'_> {
     fn from(at: Timestamp) -> Self {
         Self::Time(at)

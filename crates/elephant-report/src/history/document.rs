@@ -220,7 +220,7 @@ impl<'a> Filler<'a> {
             .map(|without| Block::Note(format!("The money saved so far is {without}.")));
         section
             .only(Media::HTML, Block::Note(NOTE.to_owned()))
-            .only(Media::PLAIN, Block::Label("changed configurations"))
+            .only(Media::PLAIN, Block::Label("changed configurations".to_owned()))
             .only(Media::PLAIN, Block::List(sentences))
             .only(Media::HTML, Block::Table(Table::new(columns, rows)))
             .hiding(words::hidden(fleet.realised_of, fleet.realised.len()), "more (`--top`)")
@@ -333,7 +333,7 @@ fn unread(fleet: &Fleet) -> Section<'_> {
         ])
     });
     section
-        .only(Media::TEXT, Block::Label("files that could not be read"))
+        .only(Media::TEXT, Block::Label("files that could not be read".to_owned()))
         .only(Media::TEXT, Block::List(fleet.unread.iter().map(words::unread_kind).collect()))
         .only(Media::MARKDOWN, words::unread(fleet).map(Block::Lead))
         .only(Media::HTML, Block::Note(of_store))

@@ -18,17 +18,24 @@ pub(super) fn chart(fleet: &Fleet) -> Option<Chart> {
             (None, None) => format!("{name}: nothing"),
             _ => format!("{name}: {} GB·h used, {} wasted", shown(used), shown(wasted)),
         };
-        let parts = vec![("open", used.unwrap_or_default()), ("bad", wasted.unwrap_or_default())];
-        Some(Bar { parts, text })
+        let wasted = wasted.unwrap_or_default();
+        let parts = vec![("bad", wasted), ("open", (used.unwrap_or_default() - wasted).max(0.0))];
+        Some(bar(name, parts, text))
     });
     Some(Chart {
         caption: format!("GB·h used, and of it not needed, by {} of submission", periods.unit()),
         label: most(used_gb_hours, "used", periods),
-        ends: words::ends(periods),
+        ticks: words::ends(periods),
         bars: bars.collect(),
-        legend: vec![("open", "used"), ("bad", "not needed")],
-        remark: periods.is_cut.then_some("applications outside these months are in the sums only"),
+        legend: vec![vec![("open", "used".to_owned()), ("bad", "not needed".to_owned())]],
+        remark: periods.is_cut.then_some("Applications outside these months are in the sums only."),
+        told: None,
+        limit: None,
     })
+}
+
+fn bar(name: &str, parts: Vec<(&'static str, f64)>, text: String) -> Bar {
+    Bar { label: name.to_owned(), parts, text, is_marked: false }
 }
 
 /// The memory that a group wasted; `None` if it wasted nothing.
@@ -39,12 +46,14 @@ pub(super) fn trend(over_time: &OverTime, periods: &Periods) -> Option<Chart> {
     }
     let bars = wasted.iter().zip(&periods.names).map(|(wasted, name)| {
         let text = format!("{name}: {} GB·h", amount((*wasted)?));
-        Some(Bar { parts: vec![("bad", (*wasted)?)], text })
+        Some(bar(name, vec![("bad", (*wasted)?)], text))
     });
     Some(Chart {
         caption: String::new(),
         label: most(wasted, "wasted", periods),
-        ends: Vec::new(),
+        ticks: Vec::new(),
+        told: None,
+        limit: None,
         bars: bars.collect(),
         legend: Vec::new(),
         remark: None,

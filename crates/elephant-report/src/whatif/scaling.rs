@@ -1,9 +1,9 @@
 //! Curves of run time and cost over the number of executors, cores or tasks, and the same in numbers.
 
 use super::replay::cost;
+use crate::document::html::axis::time_unit;
 use crate::document::{Block, Cell, Column, Curve, Point, Row, Table, Value};
 use crate::words::{grouped, millis, plural, small};
-use elephant_base::units::Millis;
 use elephant_engine::whatif::{Range, Replays, Resource, Scaling, ScalingPoint};
 
 /// How an application scales, as one or two curves and a table.
@@ -146,16 +146,5 @@ impl<'a> Octaves<'a> {
             _ => format!("{} ×", grouped(1u64 << octave.unsigned_abs().min(63))),
         };
         (self.low..=self.high).map(tick).collect()
-    }
-}
-
-/// The unit in which times of this length have round numbers, in milliseconds.
-fn time_unit(most: f64) -> f64 {
-    let time = Millis::from_f64(most).unwrap_or_default();
-    match time.whole_secs() {
-        0..3 => 1.0,
-        3..90 => 1000.0,
-        90..5400 => 60_000.0,
-        _ => 3_600_000.0,
     }
 }

@@ -72,6 +72,16 @@ impl Axis {
     }
 }
 
+/// The unit in which times of this length have round numbers, in milliseconds.
+pub(crate) fn time_unit(most: f64) -> f64 {
+    match most {
+        ..3000.0 => 1.0,
+        3000.0..90_000.0 => 1000.0,
+        90_000.0..5_400_000.0 => 60_000.0,
+        _ => 3_600_000.0,
+    }
+}
+
 /// With a minus sign that is as wide as a digit, and at most three digits unless more decimals are needed.
 fn signed(value: f64, decimals: usize) -> String {
     let size = value.abs();

@@ -1,16 +1,12 @@
 //! Drawings in cells and charts. They stretch with the page.
 
 use super::super::table::AxisDay;
-use super::super::{Axis as Kind, Drawing, Value};
-#[cfg(feature = "store")]
-use super::super::{Bar, Chart};
-#[cfg(feature = "store")]
-use super::axis::HEIGHT;
-use super::axis::{Axis, MIN_BAR, WIDTH};
+use super::super::{Axis as Kind, Bar, Chart, Drawing, Value};
+use super::axis::{Axis, HEIGHT, MIN_BAR, WIDTH, time_unit};
 use super::escape::escaped;
+use crate::words::millis;
 
 /// The share of its place that a bar leaves free on each side.
-#[cfg(feature = "store")]
 const GAP: f64 = 0.1;
 /// From this number on, days have no gaps between them.
 const MANY_DAYS: usize = 30;
@@ -18,6 +14,7 @@ const MANY_DAYS: usize = 30;
 /// The scale of the drawings in a column.
 pub(super) enum Scale<'a> {
     Values(Axis),
+    Times(Axis),
     Shares,
     Days(&'a [AxisDay]),
 }
@@ -28,6 +25,14 @@ impl<'a> Scale<'a> {
         match kind {
             Kind::Shares => Some(Self::Shares),
             Kind::Days(days) => Some(Self::Days(days)),
+            Kind::Times => {
+                let times = values.filter_map(|value| match value {
+                    Value::Drawing(Drawing::Sides(sides)) => Some(sides.iter().flatten().copied()),
+                    _ => None,
+                });
+                let most = times.flatten().fold(0.0, f64::max);
+                Axis::over([most].into_iter(), time_unit(most)).map(Self::Times)
+            }
             Kind::Values => {
                 let ends = values.filter_map(|value| match value {
                     Value::Drawing(Drawing::Interval { range: (low, high), .. }) => Some([*low, *high]),
@@ -42,6 +47,10 @@ impl<'a> Scale<'a> {
     pub(super) fn head(&self) -> String {
         match self {
             Self::Values(axis) => ticks(&axis.ticks()),
+            Self::Times(axis) => {
+                let tick = |at: f64| if at <= 0.0 { "0".to_owned() } else { millis(at) };
+                ticks(&axis.values().into_iter().map(tick).collect::<Vec<_>>())
+            }
             Self::Shares => ticks(&["0", "50", "100 %"]),
             Self::Days(days) => {
                 let label = |day: &String| format!("<i>{}</i>", escaped(day));
@@ -60,6 +69,7 @@ impl<'a> Scale<'a> {
             (Self::Values(axis), Drawing::Interval { class, range, mean }) => {
                 (hidden, interval(*axis, class, *range, *mean))
             }
+            (Self::Times(axis), Drawing::Sides(times)) => (hidden, sides(*axis, times)),
             (_, Drawing::Shares(parts)) => (hidden, shares(parts)),
             (Self::Days(columns), Drawing::Days(days, label)) => {
                 (format!("role=\"img\" aria-label=\"{}\"", escaped(label)), self::days(days, columns.len()))
@@ -90,6 +100,16 @@ fn interval(axis: Axis, class: &str, (low, high): (f64, f64), mean: Option<f64>)
     )
 }
 
+/// A bar for each side that is known.
+fn sides(axis: Axis, times: &[Option<f64>; 2]) -> String {
+    let bars = times.iter().zip([("side-A", ""), ("side-B", " y=\"5.4\"")]);
+    let bar = |(time, (class, y)): (&Option<f64>, (&str, &str))| {
+        let width = axis.x((*time)?).max(MIN_BAR);
+        Some(format!("<rect class=\"{class}\"{y} width=\"{width:.1}\" height=\"4.6\"/>"))
+    };
+    bars.filter_map(bar).collect()
+}
+
 fn shares(parts: &[(&'static str, f64)]) -> String {
     let mut x = 0.0;
     let part = |(class, share): &(&str, f64)| {
@@ -114,45 +134,62 @@ fn days(days: &[(usize, &'static str, String)], columns: usize) -> String {
 }
 
 /// Bars with an axis and a legend.
-#[cfg(feature = "store")]
 pub(super) fn figure(chart: &Chart) -> String {
-    let values = chart.bars.iter().flatten().flat_map(|bar| &bar.parts).map(|(_, value)| *value);
-    let Some(axis) = Axis::over(values, 1.0) else { return String::new() };
+    let Some(axis) = Axis::over(chart.bars.iter().flatten().map(size), 1.0) else { return String::new() };
     let heights: String = axis.ticks().iter().rev().map(|height| format!("<li>{height}</li>")).collect();
-    let remark = chart.remark.map(|remark| format!("; {}", escaped(remark))).unwrap_or_default();
+    let line = |keys: &Vec<(&'static str, String)>| {
+        let keys = keys.iter().map(|(class, text)| (*class, text.as_str()));
+        format!("\n<li>{}</li>", super::legend(keys))
+    };
+    let legend: String = chart.legend.iter().map(line).collect();
+    let remark = chart.remark.map(|remark| format!("\n<p class=\"note\">{}</p>", escaped(remark)));
     format!(
-        "<figure><figcaption>{}</figcaption>\n<div class=\"plot\"><ul class=\"ys\">{heights}</ul>\n{}\n{}</div>\n<p class=\"legend\">{}{remark}</p>\n</figure>",
+        "<figure><figcaption>{}</figcaption>\n<div class=\"plot\"><ul class=\"ys\" aria-hidden=\"true\">{heights}</ul>\n{}\n{}</div>\n<ul class=\"legend\">{legend}\n</ul>{}\n</figure>",
         escaped(&chart.caption),
         drawing("", chart, |value| HEIGHT - axis.y(value)),
-        ticks(&chart.ends),
-        super::legend(chart.legend.iter().copied())
+        ticks(&chart.ticks),
+        remark.unwrap_or_default()
     )
 }
 
 /// Bars in a cell, on a scale of their own, because rows differ by orders of magnitude.
 #[cfg(feature = "store")]
 pub(super) fn trend(chart: &Chart) -> String {
-    let values = chart.bars.iter().flatten().flat_map(|bar| &bar.parts);
-    let most = values.map(|(_, value)| *value).fold(f64::MIN_POSITIVE, f64::max);
+    let most = chart.bars.iter().flatten().map(size).fold(f64::MIN_POSITIVE, f64::max);
     drawing(" class=\"trend\"", chart, |value| HEIGHT * value / most)
 }
 
-#[cfg(feature = "store")]
+/// All parts of a bar.
+fn size(bar: &Bar) -> f64 {
+    bar.parts.iter().map(|(_, part)| part).sum()
+}
+
 fn drawing(class: &str, chart: &Chart, height: impl Fn(f64) -> f64) -> String {
     let room = WIDTH / chart.bars.len().max(1) as f64;
-    let drawn = chart.bars.iter().enumerate().filter_map(|(place, bar)| Some((place, bar.as_ref()?)));
-    let bar = |(place, Bar { parts, text }): (usize, &Bar)| {
+    let drawn = chart
+        .bars
+        .iter()
+        .enumerate()
+        .filter_map(|(place, bar)| Some((place, bar.as_ref().filter(|bar| size(bar) > 0.0)?)));
+    let bar = |(place, bar): (usize, &Bar)| {
         let (x, width) = ((place as f64 + GAP) * room, (1.0 - 2.0 * GAP) * room);
-        let part = |(class, value): &(&str, f64)| {
-            let (height, y) = (height(*value), HEIGHT - height(*value));
+        let mut top = HEIGHT;
+        let part = |(class, size): &(&str, f64)| {
+            let height = if *size > 0.0 { height(*size).max(MIN_BAR).min(top) } else { 0.0 };
+            top -= height;
             format!(
-                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
             )
         };
-        format!("<g><title>{}</title>{}</g>", escaped(text), parts.iter().map(part).collect::<String>())
+        let parts: String = bar.parts.iter().filter(|(_, size)| *size > 0.0).map(part).collect();
+        format!("<g><title>{}</title>{parts}</g>", escaped(&bar.text))
     };
+    let limit = chart.limit.map(|place| place as f64 * room);
+    let limit =
+        limit.map(|x| format!("<line class=\"limit\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"100\"/>"));
     let (bars, label) = (drawn.map(bar).collect::<String>(), escaped(&chart.label));
     format!(
-        "<svg{class} viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{label}\">{bars}</svg>"
+        "<svg{class} viewBox=\"0 0 1000 100\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{label}\">{bars}{}</svg>",
+        limit.unwrap_or_default()
     )
 }

@@ -6,7 +6,6 @@ use super::super::table::Kind;
 use super::super::{Cell, Column, Value};
 use super::axis::two_places;
 use super::drawing::Scale;
-#[cfg(feature = "store")]
 use super::escape::minute_text;
 use super::escape::{cut_text, dotted, escape, escaped, grouped, prose};
 #[cfg(feature = "store")]
@@ -34,7 +33,6 @@ pub(super) fn cell(column: &Column, cell: &Cell<'_>, scale: Option<&Scale<'_>>, 
     let element = if column.kind == Kind::Key { "th scope=\"row\"" } else { "td" };
     let mut classes: Vec<&str> = Vec::new();
     classes.extend((column.kind == Kind::Number).then_some("n"));
-    #[cfg(feature = "store")]
     classes.extend(matches!(cell.value, Value::Time(_)).then_some("started"));
     classes.extend(cell.is_better.map(|better| if better { "better" } else { "worse" }));
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
@@ -76,7 +74,6 @@ pub(super) fn shown(value: &Value<'_>) -> String {
         Value::Decimal(number) => two_places(*number),
         Value::Drawing(_) => String::new(),
         Value::Duration(time) => time.to_string(),
-        #[cfg(feature = "store")]
         Value::Time(at) => minute_text(*at),
     }
 }

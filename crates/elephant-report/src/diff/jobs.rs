@@ -1,8 +1,9 @@
 //! Jobs with their pairs: those that changed most first.
 
+use super::words::moved_in;
 use crate::document::ids::PageIds;
-use crate::html::filters::{counted, cut_text};
-use elephant_engine::diff::{Diff, Figure, JobPairs, Pair, Total};
+use crate::words::plural;
+use elephant_engine::diff::{Diff, JobPairs, Pair, Total};
 
 /// Pairs that are shown with all tables.
 const MAX_DETAILS: usize = 20;
@@ -27,6 +28,8 @@ pub(super) struct JobView<'a> {
     pub(super) user: Option<&'a str>,
     /// All its pairs.
     pub(super) all: Vec<&'a Pair>,
+    /// The rules whose findings changed.
+    pub(super) moved: String,
     pub(super) total: Total,
     /// The pairs that changed, the one that changed most first.
     pub(super) changed: Vec<PairView<'a>>,
@@ -53,11 +56,13 @@ pub(super) fn listed<'a>(diff: &'a Diff, top: Option<usize>) -> Listed<'a> {
     let most_details = if all.len() == 1 { MAX_DETAILS } else { MAX_DETAILS_OF_JOB };
     let mut details_left = MAX_DETAILS;
     let mut jobs = Vec::new();
-    for JobPairs { pairs, changed, total } in all.into_iter().take(most) {
+    for job in all.into_iter().take(most) {
+        let moved = moved_in(&job);
+        let JobPairs { pairs, changed, total } = job;
         let details = most_details.min(details_left);
         details_left -= details.min(changed.len());
         let Some(first) = changed.first() else { continue };
-        let (title, user) = (super::title(first), first.b.user.as_deref());
+        let (title, user) = (super::words::title(first), first.b.user.as_deref());
         let id = ids.job(&title.clone().into(), user.unwrap_or_default());
         let view = |(place, pair): (usize, &'a Pair)| PairView {
             id: ids.application(&pair.b.id),
@@ -65,7 +70,7 @@ pub(super) fn listed<'a>(diff: &'a Diff, top: Option<usize>) -> Listed<'a> {
             is_detailed: place < details,
         };
         let changed = changed.into_iter().enumerate().map(view).collect();
-        jobs.push(JobView { id, title, user, all: pairs, total, changed });
+        jobs.push(JobView { id, title, user, all: pairs, moved, total, changed });
     }
     Listed { jobs, left_out }
 }
@@ -74,14 +79,10 @@ impl<'a> JobView<'a> {
     /// "30 pairs, 2 changed, alice". The user is named because two users may have jobs with the same name.
     pub(super) fn pairs_and_user(&self) -> String {
         let (all, changed) = (self.all.len(), self.changed.len());
-        let pairs = (all > 1).then(|| counted(all as u64, "pair"));
+        let pairs = (all > 1).then(|| plural(all as u64, "pair"));
         let some = (changed < all).then(|| format!("{changed} changed"));
-        let user = self.user.map(|user| cut_text(user, 80));
+        let user = self.user.map(str::to_owned);
         [pairs, some, user].into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-
-    pub(super) fn run_time(&self) -> Option<&Figure> {
-        self.total.run_time()
     }
 
     /// The pairs that are listed; empty for a job with one pair that has details.
@@ -94,10 +95,6 @@ impl<'a> JobView<'a> {
 
     pub(super) fn rows_left_out(&self) -> u64 {
         self.changed.len().saturating_sub(MAX_PAIRS) as u64
-    }
-
-    pub(super) fn details(&self) -> impl Iterator<Item = &PairView<'a>> {
-        self.changed.iter().filter(|view| view.is_detailed)
     }
 
     pub(super) fn details_left_out(&self) -> u64 {

@@ -133,7 +133,7 @@ fn job<'a>(place: usize, view: &JobView<'a>) -> Section<'a> {
     let section = section.only(Media::HTML, table.map(Block::Table)).only(Media::HTML, rows_left_out);
     let detailed = view.changed.iter().filter(|view| view.is_detailed);
     detailed
-        .map(|view| Block::Part(part(&view.id, run_times(view.pair), view.pair)))
+        .map(|view| Block::Part(part(&view.id, &run_times(view.pair), view.pair)))
         .fold(section, |section, part| section.only(Media::HTML, part))
         .only(Media::HTML, details_left_out)
 }
@@ -150,7 +150,7 @@ fn in_text(diff: &Diff, options: TextOptions) -> Section<'_> {
         }
         _ => jobs.iter().take(most(TABLES)).filter_map(|job| job.changed.first().copied()).collect(),
     };
-    let parts = shown.into_iter().map(|pair| Block::Part(part("", title(pair), pair)));
+    let parts = shown.into_iter().map(|pair| Block::Part(part("", &title(pair), pair)));
     parts.fold(Section::new("pairs", "", ""), |section, part| section.only(Media::TEXT, part))
 }
 
@@ -161,7 +161,7 @@ fn in_markdown(diff: &Diff, top: Option<usize>) -> Section<'_> {
     let left_out = (left_out > 0).then(|| format!("{} of runs not shown", plural(left_out, "more pair")));
     let several = diff.pairs.len() > 1;
     let parts = pairs.into_iter().map(|pair| {
-        let part = part("", pair.b.job.clone(), pair);
+        let part = part("", &pair.b.job, pair);
         Block::Part(if several { part.first(Block::Told(run_times(pair))) } else { part })
     });
     let section = Section::new("pairs", "", "");

@@ -19,9 +19,9 @@ const MAX_SETTINGS: usize = 300;
 const VALUE: usize = 200;
 
 /// A pair; its title depends on the format.
-pub(super) fn part<'a>(id: &str, title: String, pair: &'a Pair) -> Section<'a> {
+pub(super) fn part<'a>(id: &str, title: &str, pair: &'a Pair) -> Section<'a> {
     let sides = [("A", &pair.a), ("B", &pair.b)].map(|(side, label)| in_words(side, label));
-    let section = Section::job(id, "", &title, "").with(Block::List(sides.into()));
+    let section = Section::job(id, "", title, "").with(Block::List(sides.into()));
     let notes = pair.notes.iter().map(|note| Block::Warning(note.clone()));
     let section = notes.fold(section, Section::with);
     let heading = |name: &str, title: &str| Block::Heading(format!("{id}-{name}"), title.to_owned());

@@ -79,6 +79,12 @@ fn beside(Section { id, about, .. }: &Section<'_>) -> String {
     format!("{about} <a class=\"link\" href=\"#{id}\" aria-label=\"Link to this part\">#</a>")
 }
 
+fn all(blocks: &[Block<'_>], (id, level): (&str, u8), html: &mut String) {
+    for one in blocks {
+        block(one, (id, level), html);
+    }
+}
+
 /// Writes a block of the section with this id, in which titles have this level.
 fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
     let sentence = |text: &str| prose(text, SENTENCE);
@@ -90,7 +96,9 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
         Block::Warning(text) => write!(html, "\n<p class=\"warn\"><bdi>{}</bdi></p>", sentence(text)),
         Block::Heading(id, title) => write!(html, "\n<h{level} id=\"{id}\">{}</h{level}>", escaped(title)),
         Block::Facts(facts) => {
-            let facts: String = facts.iter().map(|fact| format!("<li>{}</li>", sentence(fact))).collect();
+            let facts: Vec<String> =
+                facts.iter().map(|fact| format!("<li>{}</li>", sentence(fact))).collect();
+            let facts = facts.concat();
             write!(html, "\n<ul class=\"facts\">{facts}</ul>")
         }
         Block::Advice(text) => {
@@ -98,9 +106,9 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
         }
         Block::Label(title) => write!(html, "\n<h{level}>{}</h{level}>", escaped(&capital(title))),
         Block::List(sentences) => {
-            let items: String =
-                sentences.iter().map(|item| format!("\n<li><bdi>{}</bdi></li>", sentence(item))).collect();
-            write!(html, "\n<ul class=\"totals\">{items}\n</ul>")
+            let item = |item: &String| format!("\n<li><bdi>{}</bdi></li>", sentence(item));
+            let items: Vec<String> = sentences.iter().map(item).collect();
+            write!(html, "\n<ul class=\"totals\">{}\n</ul>", items.concat())
         }
         Block::Finding(finding) => write!(html, "\n{}", self::finding(finding)),
         Block::Figures(figures) => {
@@ -111,7 +119,7 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
         Block::Curve(curve) => write!(html, "\n{}", curve::figure(curve)),
         Block::Beside(blocks) => {
             html.push_str("\n<div class=\"charts pair\">");
-            blocks.iter().for_each(|part| block(part, (id, level), html));
+            all(blocks, (id, level), html);
             write!(html, "\n</div>")
         }
         Block::Command(lines) => {
@@ -124,12 +132,12 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
         }
         Block::Folded(summary, blocks) => {
             let _ = write!(html, "\n<details><summary>{summary}</summary>");
-            blocks.iter().for_each(|part| block(part, (id, level), html));
+            all(blocks, (id, level), html);
             write!(html, "\n</details>")
         }
         Block::Group(id, blocks) => {
             let _ = write!(html, "\n<div class=\"charts group\" id=\"{id}\" tabindex=\"-1\">");
-            blocks.iter().for_each(|part| block(part, (id, level), html));
+            all(blocks, (id, level), html);
             write!(html, "\n</div>")
         }
         Block::Part(section) => {

@@ -79,7 +79,8 @@ fn block(block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 fn table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
     let columns = || table.columns(Media::MARKDOWN);
-    let titles: String = columns().map(|column| format!(" {} |", escaped(&column.long))).collect();
+    let titles: Vec<String> = columns().map(|column| format!(" {} |", escaped(&column.long))).collect();
+    let titles = titles.concat();
     let aligned = |column: &Column| if column.kind == Kind::Number { " --: |" } else { " --- |" };
     writeln!(out, "|{titles}\n|{}", columns().map(aligned).collect::<String>())?;
     for row in table.rows(Media::MARKDOWN) {
@@ -87,7 +88,7 @@ fn table(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "|{}",
-            cells.map(|(column, cell)| format!(" {} |", value(column, cell))).collect::<String>()
+            cells.map(|(column, cell)| format!(" {} |", value(column, cell))).collect::<Vec<_>>().concat()
         )?;
     }
     Ok(())

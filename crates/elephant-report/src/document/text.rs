@@ -72,11 +72,10 @@ impl Page<'_> {
             }
             Block::Facts(facts) => self.paragraph(&facts.join(", ")),
             Block::Note(text) => self.paragraph(&text.replace('`', "")),
-            Block::Label(title) => self.label(title),
+            Block::Label(title) | Block::Heading(_, title) => self.label(title),
             Block::List(sentences) => sentences.iter().try_for_each(|sentence| self.item(sentence)),
             Block::Finding(finding) => self.finding(finding),
             Block::Warning(text) => self.paragraph(&format!("note: {text}")),
-            Block::Heading(_, title) => self.label(title),
             Block::Folded(_, blocks) => blocks.iter().try_for_each(|block| self.block(block)),
             Block::Part(section) => self.part(section),
             Block::Table(table) => self.table(table),

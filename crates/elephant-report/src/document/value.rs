@@ -175,7 +175,7 @@ impl From<Timestamp> for Value<'_> {
     }
 }
 
-impl<'a, T: Into<Self>> From<Option<T>> for Value<'a> {
+impl<T: Into<Self>> From<Option<T>> for Value<'_> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Unknown, Into::into)
     }

@@ -278,7 +278,7 @@ impl<'a> Filler<'a> {
     }
 }
 
-fn cells<'a>(group: &'a Group, trend: Option<crate::document::Chart>) -> [Cell<'a>; 8] {
+fn cells(group: &Group, trend: Option<crate::document::Chart>) -> [Cell<'_>; 8] {
     let amount = |value: Option<f64>| Cell::from(words::hours(value));
     [
         group.key.as_deref().into(),

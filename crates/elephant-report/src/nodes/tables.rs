@@ -85,6 +85,9 @@ fn legend() -> Vec<(&'static str, String)> {
     keys.map(|(class, text)| (class, text.to_owned())).into()
 }
 
+/// What the columns of z are.
+const Z: &str = "z is the number of standard deviations by which a task takes longer than the average of its group (the map tasks or the reduce tasks of a job, or a stage).";
+
 /// The table of nodes, the slowest first; a terminal shows the ranked ones.
 pub(super) fn all_nodes<'a>(report: &NodesReport, nodes: &'a [Node]) -> Section<'a> {
     let settings = &report.settings;
@@ -113,7 +116,6 @@ pub(super) fn all_nodes<'a>(report: &NodesReport, nodes: &'a [Node]) -> Section<
     let left_out = (report.ranking.nodes.len() - nodes.len().min(MAX_ROWS)) as u64;
     let unranked: Vec<&Node> =
         nodes.iter().filter(|node| node.level.is_none() && node.tasks > 0 && !node.suspected).collect();
-    const Z: &str = "z is the number of standard deviations by which a task takes longer than the average of its group (the map tasks or the reduce tasks of a job, or a stage).";
     Section::new("nodes", "All nodes", "All nodes")
         .with(Block::Table(table))
         .hiding(left_out, "not shown (`--top`); the JSON report has all")

@@ -6,7 +6,9 @@ use super::{Shown, Table, applications, words};
 use crate::document::csv::{self, Column};
 use elephant_analysis::stragglers::evaluation::pool::Pooled;
 use elephant_analysis::stragglers::first_order::FirstOrder;
-use elephant_engine::survey::{ApplicationStragglers, GroupReport, Origin, Straggler, StragglerReport};
+use elephant_engine::survey::{
+    ApplicationStragglers, Confidence, GroupReport, InputUnit, Origin, Straggler, StragglerReport,
+};
 
 pub(super) fn write(
     report: &StragglerReport,
@@ -54,13 +56,13 @@ fn of_stragglers<'a>() -> [Column<Found<'a>>; 19] {
         ("reference_ms", |it| it.group.limit.map(|limit| words::millis(limit.reference)).into()),
         ("times_reference_ratio", |it| it.straggler.times_reference.into()),
         ("input", |it| it.straggler.input.into()),
-        ("input_unit", |it| it.group.input_unit.map(|unit| unit.name()).into()),
+        ("input_unit", |it| it.group.input_unit.map(InputUnit::name).into()),
         ("dos_index_ratio", |it| it.straggler.dos_index.filter(|index| index.is_finite()).into()),
         ("overtaken", |it| it.straggler.overtaken.into()),
         ("cause", |it| it.straggler.cause.as_ref().map(|cause| cause.primary.name()).into()),
         ("confidence", |it| {
             let confidence = it.straggler.cause.as_ref().and_then(|cause| cause.confidence);
-            confidence.map(|confidence| confidence.name()).into()
+            confidence.map(Confidence::name).into()
         }),
         ("evidence", |it| {
             let evidence = it.straggler.cause.iter().flat_map(|cause| &cause.evidence);
@@ -107,7 +109,7 @@ const OF_APPLICATIONS: [Column<ApplicationStragglers>; 16] = [
     ("delay_ms", |app| app.delay.into()),
     ("waited_for_cause", |app| app.waited_for.as_ref().map(|it| it.cause.name()).into()),
     ("waited_for_confidence", |app| {
-        app.waited_for.as_ref().and_then(|it| it.confidence).map(|it| it.name()).into()
+        app.waited_for.as_ref().and_then(|it| it.confidence).map(Confidence::name).into()
     }),
     ("copies_count", |app| app.copies.launched.into()),
     ("copies_won_count", |app| app.copies.won.into()),

@@ -17,7 +17,7 @@ pub(super) fn figure(curve: &Curve) -> String {
         axis.values().into_iter().map(label).collect()
     };
     let heights: Vec<String> = tick.as_ref().map_or_else(|| axis.ticks(), at);
-    let heights: String = heights.iter().rev().map(|height| format!("<li>{height}</li>")).collect();
+    let heights = drawing::heights(&heights);
     let mut drawn: String = axis.values().into_iter().map(|value| across("grid", axis.y(value))).collect();
     for (class, x) in lines {
         let x = x * WIDTH;

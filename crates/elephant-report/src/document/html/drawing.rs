@@ -89,6 +89,11 @@ pub(super) fn ticks<T: AsRef<str>>(ticks: &[T]) -> String {
     )
 }
 
+/// The labels of a vertical axis, from the bottom.
+pub(super) fn heights(ticks: &[String]) -> String {
+    ticks.iter().rev().map(|tick| format!("<li>{}</li>", escaped(tick))).collect::<Vec<_>>().concat()
+}
+
 fn interval(axis: Axis, class: &str, (low, high): (f64, f64), mean: Option<f64>) -> String {
     let (zero, x) = (axis.x(0.0), axis.x(low));
     let width = (axis.x(high) - x).max(MIN_BAR);
@@ -136,7 +141,7 @@ fn days(days: &[(usize, &'static str, String)], columns: usize) -> String {
 /// Bars with an axis and a legend.
 pub(super) fn figure(chart: &Chart) -> String {
     let Some(axis) = Axis::over(chart.bars.iter().flatten().map(size), 1.0) else { return String::new() };
-    let heights: String = axis.ticks().iter().rev().map(|height| format!("<li>{height}</li>")).collect();
+    let heights = heights(&axis.ticks());
     let line = |keys: &Vec<(&'static str, String)>| {
         let keys = keys.iter().map(|(class, text)| (*class, text.as_str()));
         format!("\n<li>{}</li>", super::legend(keys))

@@ -60,8 +60,9 @@ impl Frame<'_> {
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { title, nav, main, foot } = self;
         let scripts = if main.contains("<section class=\"job\"") { vec![SORT, JOBS] } else { vec![SORT] };
-        let hashes =
-            |codes: &[Code]| codes.iter().map(|code| format!(" '{}'", code.hash)).collect::<String>();
+        let hashes = |codes: &[Code]| {
+            codes.iter().map(|code| format!(" '{}'", code.hash)).collect::<Vec<_>>().concat()
+        };
         let (styles, flag, allowed) = (hashes(&Self::STYLES), hashes(&[FLAG]), hashes(&scripts));
         writeln!(
             out,

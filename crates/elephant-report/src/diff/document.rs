@@ -1,11 +1,12 @@
 //! The differences as a document: whether B is better or worse, which jobs changed most, then pairs with all tables.
 
-use super::jobs::{JobView, Listed, PairView, listed};
+use super::jobs::{JobView, listed};
 use super::pair::{changed_cell, part, side};
 use super::words::{answer, by_job, hint, largest, moved, paired, range, run_times, title};
+use crate::document::jobs::{Names, Run};
 use crate::document::{Block, Cell, Column, Document, Media, Row, Section, Table, Value};
 use crate::text::TextOptions;
-use crate::words::{grouped, more, plural};
+use crate::words::{grouped, plural};
 use elephant_engine::diff::{Diff, Figure, Label, Pair};
 
 /// Unchanged pairs that are listed.
@@ -16,8 +17,6 @@ const MAX_LABELS: usize = 100;
 const LISTED: usize = 20;
 /// Changed jobs whose most changed pair a terminal shows with all tables, without details.
 const TABLES: usize = 3;
-/// Jobs in the navigation.
-const LINKED: usize = 3;
 
 const FOOT: &str = "of two sides. Times are in UTC. 1 GB·h is one gibibyte held for one hour.";
 const CHANGED: &str =
@@ -26,7 +25,7 @@ const CHANGED: &str =
 /// What is shown of the differences.
 pub(super) fn of(diff: &Diff, options: TextOptions) -> Document<'_> {
     let summary = options.summary;
-    let Listed { jobs, left_out } = listed(diff, options.jobs);
+    let (jobs, left_out) = listed(diff, options.jobs);
     let mut sections = vec![head(diff, summary), all_jobs(diff, &jobs, left_out, options)];
     sections.extend(jobs.iter().enumerate().map(|(place, view)| job(place, view)));
     sections.push(in_text(diff, options));
@@ -84,8 +83,8 @@ fn all_jobs<'a>(diff: &Diff, jobs: &[JobView<'a>], left_out: u64, options: TextO
     let row = |(place, view): (usize, &JobView<'a>)| {
         let shown = if place < most { Media::ALL } else { Media::HTML };
         let moved = Value::words(view.moved.clone());
-        let first = [Cell::from(view.title.clone()).link(&view.id), view.all.len().into()];
-        let last = [moved.into(), view.user.map_or(Value::Nothing, Value::from).into()];
+        let first = [Cell::from(view.shown.name.clone()).link(&view.shown.id), view.all.len().into()];
+        let last = [moved.into(), view.shown.user.map_or(Value::Nothing, Value::from).into()];
         let row = Row::new(first.into_iter().chain(run_time(view.total.run_time())).chain(last)).only(shown);
         view.notes().into_iter().fold(row, Row::below)
     };
@@ -101,41 +100,28 @@ fn all_jobs<'a>(diff: &Diff, jobs: &[JobView<'a>], left_out: u64, options: TextO
         .only(in_text, hidden(more, "(--top, --details)"))
 }
 
+const NAMES: Names = Names {
+    table: "Pairs that changed",
+    rows: ["pair is", "pairs are"],
+    others: ["pair that changed is", "pairs that changed are"],
+    hint: "",
+};
+
 /// A job with its pairs, and all tables of those that changed most.
 fn job<'a>(place: usize, view: &JobView<'a>) -> Section<'a> {
-    let link = if place < LINKED { view.title.as_str() } else { "" };
-    let section = Section::job(&view.id, link, &view.title, view.pairs_and_user());
     let columns = [Column::key("B", 0, 0), Column::text("A", 0)];
     let columns = columns.into_iter().chain(run_time_columns()).chain([Column::text("findings", 0)]);
-    let row = |PairView { id, pair, is_detailed }: &PairView<'a>| {
-        let name = Cell::from(pair.b.id.as_str());
-        let name = if *is_detailed { name.link(id) } else { name };
-        let first = [name, pair.a.id.as_str().into()];
+    let row = |run: &Run<&'a Pair>| {
+        let pair = run.of;
+        let first = [pair.b.id.as_str().into(), pair.a.id.as_str().into()];
         let last = [Cell::from(Value::words(moved(&pair.findings)))];
-        let row = Row::new(first.into_iter().chain(run_time(pair.run_time())).chain(last));
-        if *is_detailed { row } else { row.id(id) }
+        first.into_iter().chain(run_time(pair.run_time())).chain(last).collect()
     };
-    let rows = view.rows();
-    let table =
-        (!rows.is_empty()).then(|| Table::new(columns, rows.iter().map(row)).named("Pairs that changed"));
-    let left_out = |count: u64, one: &str, several: &str, rest: &str| {
-        (count > 0).then(|| Block::Note(format!("{} {rest}", more(count, one, several))))
-    };
-    let rows_left_out =
-        left_out(view.rows_left_out(), "pair is", "pairs are", "not shown; the JSON report has all.");
-    let details_left_out = if rows.is_empty() { 0 } else { view.details_left_out() };
-    let details_left_out = left_out(
-        details_left_out,
-        "pair that changed is",
-        "pairs that changed are",
-        "only in the table; the JSON report has all.",
-    );
-    let section = section.only(Media::HTML, table.map(Block::Table)).only(Media::HTML, rows_left_out);
-    let detailed = view.changed.iter().filter(|view| view.is_detailed);
-    detailed
-        .map(|view| Block::Part(part(&view.id, &run_times(view.pair), view.pair)))
-        .fold(section, |section, part| section.only(Media::HTML, part))
-        .only(Media::HTML, details_left_out)
+    let (all, changed) = (view.all.len(), view.shown.runs.len());
+    let some = (changed < all).then(|| format!("{changed} changed"));
+    let about = view.shown.about(all as u64, "pair", some);
+    let part = |run: &Run<&'a Pair>| part(&run.id, &run_times(run.of), run.of);
+    view.shown.section((place, about), None, &NAMES, (columns.collect(), row), part)
 }
 
 /// The pairs that a terminal shows with all tables.
@@ -225,14 +211,12 @@ fn only_in<'a>(side: &'static str, labels: &[Label], options: TextOptions) -> Se
 impl JobView<'_> {
     /// The number of pairs in a row, the range of their changes, and the pair that changed most; then the findings.
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let (mut notes, changed) = (Vec::new(), &self.shown.runs);
         if self.all.len() > 1 {
             let mut parts = Vec::new();
-            parts.extend(
-                (self.changed.len() < self.all.len()).then(|| format!("{} changed", self.changed.len())),
-            );
+            parts.extend((changed.len() < self.all.len()).then(|| format!("{} changed", changed.len())));
             parts.extend(range(&self.all));
-            parts.extend(self.changed.first().map(|view| largest(view.pair)));
+            parts.extend(changed.first().map(|run| largest(run.of)));
             notes.push(parts.join("; "));
         }
         notes.push(self.moved.clone());

@@ -7,6 +7,7 @@
 pub(crate) mod csv;
 pub(crate) mod html;
 pub(crate) mod ids;
+pub(crate) mod jobs;
 pub(crate) mod markdown;
 mod table;
 pub(crate) mod text;

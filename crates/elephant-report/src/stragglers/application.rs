@@ -1,8 +1,8 @@
 //! One application: a histogram of task durations for its worst groups, coloured by cause, and the slowest tasks.
 
 use super::causes::Palette;
-use super::jobs::Run;
 use super::{Shown, sentences, words};
+use crate::document::ids::PageIds;
 use crate::document::{Bar, Block, Cell, Chart, Column, Row, Section, Table, Value};
 use crate::words::{grouped, plural};
 use elephant_analysis::stragglers::cause::StragglerCause;
@@ -16,24 +16,25 @@ use elephant_engine::survey::{
 const MAX_GROUPS: usize = 5;
 
 pub(super) fn part<'a>(
-    run: &Run<'a>,
+    id: &str,
+    app: &'a ApplicationStragglers,
     report: &'a StragglerReport,
     shown: Shown,
     palette: &Palette,
 ) -> Section<'a> {
-    let (app, settings) = (run.app, &report.settings);
+    let settings = &report.settings;
     let name = app.name.as_deref().unwrap_or_default();
     let incomplete = "Log incomplete: results cover the part that was read.";
-    let section = Section::job(&run.id, "", &app.id, name)
+    let section = Section::job(id, "", &app.id, name)
         .with(Block::Facts(facts(app, settings)))
         .with((!app.complete).then(|| Block::Warning(incomplete.to_owned())));
     let all = with_stragglers(app);
     let most = shown.stragglers.unwrap_or(usize::MAX);
-    let ids = run.groups.iter().map(String::as_str).chain(std::iter::repeat(""));
-    let groups = all.iter().take(MAX_GROUPS).zip(ids).map(|(group, id)| {
-        let parts =
-            [histogram(group, settings, palette).map(Block::Chart), Some(Block::Table(tasks(group, most)))];
-        Block::Group(id.to_owned(), parts.into_iter().flatten().collect())
+    let mut ids = PageIds::default();
+    let groups = all.iter().take(MAX_GROUPS).map(|group| {
+        let chart = histogram(group, settings, palette).map(Block::Chart);
+        let parts = chart.into_iter().chain([Block::Table(tasks(group, most))]).collect();
+        Block::Group(ids.part(id, &words::of(group)), parts)
     });
     let section = groups.fold(section, Section::with);
     let rest = all.get(MAX_GROUPS..).filter(|rest| !rest.is_empty());

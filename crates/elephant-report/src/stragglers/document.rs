@@ -3,18 +3,17 @@
 
 use super::application::part;
 use super::causes::Palette;
-use super::jobs::{JobView, Run, listed};
+use super::jobs::{JobView, listed};
 use super::{Shown, detectors, sentences, tables};
+use crate::document::jobs::{Names, Run};
 use crate::document::{Block, Cell, Column, Document, Media, Row, Section, Table, Value, from_files};
 use crate::text::TextOptions;
-use crate::words::{files_read, grouped, more, plural};
+use crate::words::{files_read, grouped, plural};
 use elephant_base::units::Millis;
 use elephant_engine::survey::{ApplicationStragglers, StragglerReport, Total, Waiting};
 
 /// Jobs that a terminal lists without `--top`.
 const LISTED: usize = 15;
-/// Jobs in the navigation.
-const LINKED: usize = 3;
 /// Causes of waiting that a terminal lists.
 const CAUSES: usize = 5;
 
@@ -150,13 +149,13 @@ fn all_jobs<'a>(
         let media = if place < most { Media::ALL } else { Media::HTML };
         let told = sentences::of_job(&view.job);
         let cells = [
-            Cell::from(view.name()).link(&view.id),
+            Cell::from(view.shown.name.clone()).link(&view.shown.id),
             view.job.judged_runs.into(),
             view.job.stragglers.into(),
             view.job.judged.into(),
             waited(view.job.delay),
             Value::words(told.clone()).into(),
-            view.user().map_or(Value::Nothing, Value::from).into(),
+            view.shown.user.map_or(Value::Nothing, Value::from).into(),
         ];
         Row::new(cells).below(told).only(media)
     };
@@ -180,6 +179,13 @@ fn waited<'a>(delay: Millis) -> Cell<'a> {
     (delay > Millis::ZERO).then_some(delay).into()
 }
 
+const NAMES: Names = Names {
+    table: "Runs with stragglers",
+    rows: ["run is", "runs are"],
+    others: ["run with stragglers is", "runs with stragglers are"],
+    hint: "`--app ID` shows one of them. ",
+};
+
 /// A job with its runs, and histograms and tasks of those that waited longest.
 fn job<'a>(
     report: &'a StragglerReport,
@@ -188,45 +194,28 @@ fn job<'a>(
     shown: Shown,
     palette: &Palette,
 ) -> Section<'a> {
-    let link = if place < LINKED { view.name() } else { "" };
-    let section = Section::job(&view.id, link, view.name(), view.runs_and_user())
-        .only(Media::HTML, Block::Told(sentences::of_job(&view.job)));
-    let columns = [
+    let columns = vec![
         Column::key("application", 0, 0),
         Column::number("stragglers", 0),
         Column::number("tasks", 0),
         Column::number("waited", 0),
         Column::text("mainly", 0),
     ];
-    let row = |run: &Run<'a>| {
-        let app = run.app;
-        let name = Cell::from(app.id.as_str());
-        let name = if run.is_detailed { name.link(&run.id) } else { name };
-        let why = sentences::mainly(app).map_or(Value::Nothing, Value::words).into();
-        let row = Row::new([name, app.stragglers().into(), app.judged().into(), waited(app.delay), why]);
-        if run.is_detailed { row } else { row.id(&run.id) }
+    let row = |run: &Run<&'a ApplicationStragglers>| {
+        let app = run.of;
+        let why = sentences::mainly(app).map_or(Value::Nothing, Value::words);
+        vec![
+            app.id.as_str().into(),
+            app.stragglers().into(),
+            app.judged().into(),
+            waited(app.delay),
+            why.into(),
+        ]
     };
-    let rows = view.rows();
-    let table = (!rows.is_empty())
-        .then(|| Block::Table(Table::new(columns, rows.iter().map(row)).named("Runs with stragglers")));
-    let left_out = |count: u64, one: &str, several: &str, rest: &str| {
-        (count > 0).then(|| Block::Note(format!("{} {rest}", more(count, one, several))))
-    };
-    let details = if rows.is_empty() { 0 } else { view.details_left_out() };
-    let (one, several) = ("run with stragglers is", "runs with stragglers are");
-    let details = left_out(
-        details,
-        one,
-        several,
-        "only in the table. `--app ID` shows one of them; the JSON report has all.",
-    );
-    let rows = left_out(view.rows_left_out(), "run is", "runs are", "not shown; the JSON report has all.");
-    let section = section.only(Media::HTML, table).only(Media::HTML, rows);
-    let detailed = view.runs.iter().filter(|run| run.is_detailed);
-    detailed
-        .map(|run| Block::Part(part(run, report, shown, palette)))
-        .fold(section, |section, part| section.only(Media::HTML, part))
-        .only(Media::HTML, details)
+    let part = |run: &Run<&'a ApplicationStragglers>| part(&run.id, run.of, report, shown, palette);
+    let about = view.shown.about(view.job.judged_runs, "run", None);
+    let told = Some(sentences::of_job(&view.job));
+    view.shown.section((place, about), told, &NAMES, (columns, row), part)
 }
 
 /// Applications with histograms and tasks.
@@ -237,10 +226,7 @@ fn applications<'a>(
     palette: &Palette,
 ) -> Section<'a> {
     let most = shown.applications.unwrap_or(usize::MAX);
-    let parts = with.iter().take(most).map(|app| {
-        let run = Run { id: String::new(), app, groups: Vec::new(), is_detailed: true };
-        Block::Part(part(&run, report, shown, palette))
-    });
+    let parts = with.iter().take(most).map(|app| Block::Part(part("", app, report, shown, palette)));
     let hidden = with.len().saturating_sub(most) as u64;
     let hidden = (hidden > 0).then(|| format!("{} not shown (--top)", plural(hidden, "more application")));
     parts

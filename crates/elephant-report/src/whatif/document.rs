@@ -4,11 +4,12 @@ use super::jobs::{JobView, Run, listed};
 use super::replay::part;
 use super::shown;
 use super::words::{self, Kind, best};
+use crate::document::jobs::Names;
 use crate::document::{
     Block, Cell, Column, Document, Finding, Media, Row, Section, Table, Value, from_files,
 };
 use crate::text::TextOptions;
-use crate::words::{files_read, grouped, more, plural};
+use crate::words::{files_read, grouped, plural};
 use elephant_base::severity::Severity;
 use elephant_base::units::three_digits;
 use elephant_engine::whatif::{ApplicationReplays, Replays, Scenario, Total, WhatIfReport};
@@ -104,9 +105,9 @@ fn first(jobs: &[JobView<'_>]) -> Vec<Finding> {
     first.truncate(MAX_FIRST);
     let finding = |(view, best): (&JobView<'_>, Vec<_>)| {
         let changes = best.into_iter().map(words::total).collect();
-        let about = view.runs_and_user();
+        let about = view.shown.about(view.shown.runs.len() as u64, "run", None);
         Finding {
-            link: Some(view.id.clone()),
+            link: Some(view.shown.id.clone()),
             place: (!about.is_empty()).then_some(about),
             more: changes,
             ..Finding::new(Severity::Low, view.job.name(), "")
@@ -155,7 +156,7 @@ fn all_jobs<'a>(
 
 fn row<'a>(view: &JobView<'a>) -> Row<'a> {
     let total = &view.job.total;
-    let (name, user) = (view.job.name().to_owned(), view.user().map_or(Value::Nothing, Value::from));
+    let (name, user) = (view.job.name().to_owned(), view.shown.user.map_or(Value::Nothing, Value::from));
     let took = (total.replayed > 0).then_some(total.recorded);
     let (change, saves, shortened) = match total.best() {
         Some(best) => {
@@ -166,8 +167,8 @@ fn row<'a>(view: &JobView<'a>) -> Row<'a> {
         None => ("cannot be replayed".to_owned(), Value::Unknown, Value::Unknown),
     };
     let cells = [
-        Cell::from(name).link(&view.id),
-        view.runs.len().into(),
+        Cell::from(name).link(&view.shown.id),
+        view.shown.runs.len().into(),
         took.into(),
         Value::words(change).into(),
         saves.into(),
@@ -177,16 +178,16 @@ fn row<'a>(view: &JobView<'a>) -> Row<'a> {
     Row::new(cells).below(words::of_job(&view.job))
 }
 
-/// Jobs in the navigation.
-const LINKED: usize = 3;
+const NAMES: Names = Names {
+    table: "Runs",
+    rows: ["run is", "runs are"],
+    others: ["replayed run is", "replayed runs are"],
+    hint: "`--app ID` shows one of them. ",
+};
 
 /// A job with its runs, and all changes of those that a change shortens most.
 fn job<'a>(place: usize, view: &JobView<'a>) -> Section<'a> {
-    let name = view.job.name();
-    let link = if place < LINKED { name } else { "" };
-    let section = Section::job(&view.id, link, name, view.runs_and_user())
-        .only(Media::HTML, Block::Told(words::of_job(&view.job)));
-    let columns = [
+    let columns = vec![
         Column::key("application", 0, 0),
         Column::number("took", 0),
         Column::number("error of the replay", 0),
@@ -194,28 +195,14 @@ fn job<'a>(place: usize, view: &JobView<'a>) -> Section<'a> {
         Column::number("takes", 0),
         Column::number("saves", 0),
     ];
-    let rows = view.rows();
-    let table =
-        (!rows.is_empty()).then(|| Block::Table(Table::new(columns, rows.iter().map(run)).named("Runs")));
-    let left_out = |count: u64, one: &str, several: &str, rest: &str| {
-        (count > 0).then(|| Block::Note(format!("{}{rest}", more(count, one, several))))
-    };
-    let section = section.only(Media::HTML, table).only(
-        Media::HTML,
-        left_out(view.rows_left_out(), "run is", "runs are", " not shown; the JSON report has all."),
-    );
-    let detailed =
-        view.runs.iter().filter(|run| run.is_detailed).map(|run| Block::Part(part(&run.id, run.app)));
-    let rest = " only in the table. `--app ID` shows one of them; the JSON report has all.";
-    detailed
-        .fold(section, |section, part| section.only(Media::HTML, part))
-        .only(Media::HTML, left_out(view.details_left_out(), "replayed run is", "replayed runs are", rest))
+    let told = Some(words::of_job(&view.job));
+    let about = view.shown.about(view.shown.runs.len() as u64, "run", None);
+    view.shown.section((place, about), told, &NAMES, (columns, run), |run| part(&run.id, run.of))
 }
 
-fn run<'a>(run: &Run<'a>) -> Row<'a> {
-    let name = Cell::from(run.app.id.as_str());
-    let name = if run.is_detailed { name.link(&run.id) } else { name };
-    let cells = match &run.app.replays {
+fn run<'a>(run: &Run<'a>) -> Vec<Cell<'a>> {
+    let name = Cell::from(run.of.id.as_str());
+    match &run.of.replays {
         Ok(replays) => {
             let residual = replays.residual_percent.abs();
             let error = Value::Sorted(format!("{} %", three_digits(residual)), Some(residual));
@@ -229,16 +216,14 @@ fn run<'a>(run: &Run<'a>) -> Row<'a> {
                 None => (words::NONE.to_owned(), Value::Unknown, Value::Unknown),
             };
             let took = Value::Duration(replays.recorded);
-            [name, took.into(), error.into(), Value::words(change).into(), takes.into(), saves.into()]
+            vec![name, took.into(), error.into(), Value::words(change).into(), takes.into(), saves.into()]
         }
         Err(why) => {
             let why = Value::words(format!("cannot be replayed: {why}")).into();
             let unknown = || Cell::from(Value::Unknown);
-            [name, unknown(), unknown(), why, unknown(), unknown()]
+            vec![name, unknown(), unknown(), why, unknown(), unknown()]
         }
-    };
-    let row = Row::new(cells);
-    if run.is_detailed { row } else { row.id(&run.id) }
+    }
 }
 
 /// Applications with all changes.

@@ -101,9 +101,9 @@ pub fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Returns the errors of the writer.
 pub fn write_text(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(comparison) = &report.comparison {
+        return comparison::write(report, comparison, options, out);
+    }
     let options = options.usable();
-    ascii::in_charset(options, out, |out| match &report.comparison {
-        Some(comparison) => comparison::write(report, comparison, options, out),
-        None => text::write(report, options, out),
-    })
+    ascii::in_charset(options, out, |out| text::write(report, options, out))
 }

@@ -91,6 +91,7 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
     let _ = match one {
         Block::Headline(text) => write!(html, "\n<h1 id=\"h-{id}\">{}</h1>", escaped(text)),
         Block::Lead(text) => write!(html, "\n<p class=\"lead\"><bdi>{}</bdi></p>", sentence(text)),
+        Block::Strong(strong, text) => write!(html, "\n<p><strong>{strong}</strong>{}</p>", sentence(text)),
         Block::Note(text) => write!(html, "\n<p class=\"note\">{}</p>", sentence(text)),
         Block::Told(text) => write!(html, "\n<p class=\"told\"><bdi>{}</bdi></p>", sentence(text)),
         Block::Warning(text) => write!(html, "\n<p class=\"warn\"><bdi>{}</bdi></p>", sentence(text)),

@@ -13,7 +13,7 @@ use crate::words::amount;
 use crate::words::capital;
 
 /// Longer texts are cut.
-const LONGEST: usize = 400;
+const LONGEST: usize = 800;
 
 pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
     blocks(document.sections.iter().flat_map(|section| section.shown(Media::MARKDOWN)), out)
@@ -43,6 +43,8 @@ fn block(block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
         Block::Lead(sentence) | Block::Told(sentence) | Block::Advice(sentence) => {
             writeln!(out, "{}", escaped(sentence))
         }
+        Block::Strong("", sentence) => writeln!(out, "{}", escaped(sentence)),
+        Block::Strong(strong, sentence) => writeln!(out, "**{strong}**{}", escaped(sentence)),
         Block::Note(sentence) => writeln!(out, "{}", with_code(sentence)),
         Block::Label(title) => writeln!(out, "{}:", capital(title)),
         Block::List(sentences) => {

@@ -71,6 +71,8 @@ pub(crate) enum Block<'a> {
     Headline(String),
     /// A sentence that belongs to the answer.
     Lead(String),
+    /// A sentence that begins with strong words, if any.
+    Strong(&'static str, String),
     /// A sentence in own words about what is next to it. Text in backticks is code.
     Note(String),
     /// A sentence about a job or a part.

@@ -21,6 +21,8 @@ use interval::Axis;
 const BELOW: usize = 2;
 /// Columns of the label of a finding.
 const LABEL: usize = 8;
+/// Before what to do.
+const ARROW: &str = "→ ";
 /// Columns of the longest bar.
 const BAR: usize = 40;
 /// Columns that a label and a number take next to a bar.
@@ -71,6 +73,7 @@ impl Page<'_> {
                 self.paragraph(text)
             }
             Block::Facts(facts) => self.paragraph(&facts.join(", ")),
+            Block::Strong(strong, text) => self.paragraph(&format!("{strong}{text}")),
             Block::Note(text) => self.paragraph(&text.replace('`', "")),
             Block::Label(title) | Block::Heading(_, title) => self.label(title),
             Block::List(sentences) => sentences.iter().try_for_each(|sentence| self.item(sentence)),
@@ -132,7 +135,14 @@ impl Page<'_> {
         }
         let mut texts = lines(&clean(&in_words(finding)), self.columns.saturating_sub(indent));
         for text in &finding.more {
-            texts.extend(lines(&clean(text), self.columns.saturating_sub(indent)));
+            // What to do goes on below its text, not below its arrow.
+            let hanging = if text.starts_with(ARROW) { ARROW.chars().count() } else { 0 };
+            let wrapped = lines(&clean(text), self.columns.saturating_sub(indent + hanging));
+            let below = |(place, line): (usize, String)| {
+                let blanks = if place > 0 { hanging } else { 0 };
+                format!("{:blanks$}{line}", "")
+            };
+            texts.extend(wrapped.into_iter().enumerate().map(below));
         }
         for (place, line) in texts.iter().enumerate() {
             match place {

@@ -8,7 +8,6 @@ mod document;
 mod envelope;
 #[cfg(feature = "store")]
 pub mod export;
-mod grid;
 #[cfg(feature = "store")]
 pub mod history;
 #[cfg(feature = "html")]

@@ -106,11 +106,7 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
             write!(html, "\n<ul class=\"advice\"><li><bdi>{}</bdi></li></ul>", sentence(text))
         }
         Block::Label(title) => write!(html, "\n<h{level}>{}</h{level}>", escaped(&capital(title))),
-        Block::List(sentences) => {
-            let item = |item: &String| format!("\n<li><bdi>{}</bdi></li>", sentence(item));
-            let items: Vec<String> = sentences.iter().map(item).collect();
-            write!(html, "\n<ul class=\"totals\">{}\n</ul>", items.concat())
-        }
+        Block::List(sentences) => write!(html, "\n{}", list(sentences)),
         Block::Finding(finding) => write!(html, "\n{}", self::finding(finding)),
         Block::Figures(figures) => {
             let figures: String = figures.iter().map(figure).collect();
@@ -123,14 +119,7 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
             all(blocks, (id, level), html);
             write!(html, "\n</div>")
         }
-        Block::Command(lines) => {
-            let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
-            let lines = lines.join(" \\\n");
-            write!(
-                html,
-                "\n<div class=\"configuration\"><pre tabindex=\"0\"><code>{lines}</code></pre></div>"
-            )
-        }
+        Block::Command(lines) => write!(html, "\n{}", command(lines)),
         Block::Folded(summary, blocks) => {
             let _ = write!(html, "\n<details><summary>{summary}</summary>");
             all(blocks, (id, level), html);
@@ -147,6 +136,19 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
         }
         Block::Chart(chart) => write!(html, "\n{}", drawing::figure(chart)),
     };
+}
+
+fn list(sentences: &[String]) -> String {
+    let item = |item: &String| format!("\n<li><bdi>{}</bdi></li>", prose(item, SENTENCE));
+    let items: Vec<String> = sentences.iter().map(item).collect();
+    format!("<ul class=\"totals\">{}\n</ul>", items.concat())
+}
+
+/// Lines to paste.
+fn command(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+    let lines = lines.join(" \\\n");
+    format!("<div class=\"configuration\"><pre tabindex=\"0\"><code>{lines}</code></pre></div>")
 }
 
 fn finding(Finding { severity, name, label, link, place, text, more }: &Finding) -> String {

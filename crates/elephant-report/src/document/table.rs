@@ -55,6 +55,8 @@ pub(crate) struct Column {
     /// Whether longer names continue below their row in a terminal.
     pub(super) wraps: bool,
     pub(super) axis: Option<Axis>,
+    /// Whether a terminal without room may leave it out.
+    pub(super) is_expendable: bool,
     pub(super) media: Media,
 }
 
@@ -73,6 +75,7 @@ impl Column {
             keeps_end: false,
             wraps: false,
             axis: None,
+            is_expendable: false,
             media,
         }
     }
@@ -111,6 +114,11 @@ impl Column {
 
     pub(crate) fn with_end(self) -> Self {
         Self { keeps_end: true, ..self }
+    }
+
+    /// Lets a terminal without room leave the column out if it has the same value everywhere.
+    pub(crate) fn expendable(self) -> Self {
+        Self { is_expendable: true, ..self }
     }
 
     pub(crate) fn wrapped(self) -> Self {

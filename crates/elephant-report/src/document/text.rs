@@ -1,5 +1,6 @@
 //! A document for a terminal.
 
+mod grid;
 mod interval;
 
 use std::io::{self, Write};
@@ -9,12 +10,12 @@ use anstyle::{AnsiColor, Style};
 use super::table::Kind;
 use super::{Bar, Block, Cell, Chart, Document, Drawing, Finding, Media, Row, Section, Table, Value};
 use crate::ascii::in_charset;
-use crate::grid::{self, Grid, UNKNOWN};
 use crate::text::TextOptions;
 #[cfg(feature = "store")]
 use crate::words::amount;
 use crate::words::two_decimals;
 use crate::wrap::{clean, fit, lines};
+use grid::{Grid, UNKNOWN};
 use interval::Axis;
 
 /// Columns before sentences below a row.
@@ -119,7 +120,11 @@ impl Page<'_> {
         self.apart()?;
         self.is_apart = false;
         let style = self.heading();
-        writeln!(self.out, "{style}{title}{style:#}")
+        let title = lines(&clean(title), self.columns);
+        title.iter().try_for_each(|line| writeln!(self.out, "{style}{line}{style:#}"))?;
+        // What follows belongs to it.
+        self.is_apart = true;
+        Ok(())
     }
 
     /// A sentence; further sentences begin below the name, next to the label.
@@ -180,16 +185,36 @@ impl Page<'_> {
     fn grid(&self, table: &Table<'_>) -> Option<Grid> {
         let is_drawn = table.columns(Media::TEXT).any(|column| column.kind == Kind::Drawn);
         let axis = if is_drawn { Some(axis(table, self.columns)?) } else { None };
-        let column = |column: &super::Column| column_of(column, axis);
-        let mut grid = Grid::new(0, table.columns(Media::TEXT).map(column)).heading(self.heading());
+        let all = self.grid_of(table, axis, |_| true);
+        if all.fits(self.columns) {
+            return Some(all);
+        }
+        let text = |cell: &Cell<'_>| plain(&cell.value);
+        let is_same = |column: &super::Column| {
+            let place = table.columns.iter().position(|other| std::ptr::eq(other, column));
+            let mut cells = table.rows(Media::TEXT).filter_map(|row| row.cells.get(place?)).map(text);
+            table.rows.len() > 1 && cells.next().is_some_and(|first| cells.all(|cell| cell == first))
+        };
+        Some(self.grid_of(table, axis, |column| !(column.is_expendable && is_same(column))))
+    }
+
+    fn grid_of(
+        &self,
+        table: &Table<'_>,
+        axis: Option<Axis>,
+        is_shown: impl Fn(&super::Column) -> bool,
+    ) -> Grid {
+        let columns = table.columns(Media::TEXT).filter(|column| is_shown(column));
+        let columns = columns.map(|column| column_of(column, axis));
+        let mut grid = Grid::new(0, columns).heading(self.heading());
         for row in table.rows(Media::TEXT) {
-            let cells = table.cells(row, Media::TEXT);
+            let cells = table.cells(row, Media::TEXT).filter(|(column, _)| is_shown(column));
             grid.row(
                 cells.map(|(column, cell)| grid::Cell::styled(value(column, cell, axis), self.style(cell))),
             );
             row.below.iter().for_each(|sentence| grid.note(BELOW, clean(sentence)));
         }
-        Some(grid)
+        grid
     }
 
     /// A bar for each step; steps beyond the limit are marked.

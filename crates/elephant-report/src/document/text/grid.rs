@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::wrap::{fit, lines, width};
+use crate::wrap::{fit, lines, width};
 
 /// Stands for an unknown value in a table.
 pub(super) const UNKNOWN: &str = "-";
@@ -114,6 +114,11 @@ impl Grid {
         if let Some(row) = self.rows.last_mut() {
             row.notes.push((indent, text));
         }
+    }
+
+    /// Whether the table needs at most `columns`.
+    pub(super) fn fits(&self, columns: usize) -> bool {
+        self.widths(columns).is_some()
     }
 
     /// Writes the table in lines of at most `columns`.

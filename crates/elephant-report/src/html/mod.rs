@@ -17,6 +17,7 @@ mod scatter;
 mod timeline;
 
 pub(super) use crate::document::html::frame;
+use crate::document::html::problems;
 
 use std::io::{self, Write};
 
@@ -82,6 +83,16 @@ impl Page<'_> {
     /// Where the rows of the table and the details are filled in.
     const ROWS: &'static str = "\0rows\0";
     const DETAILS: &'static str = "\0details\0";
+
+    fn head(&self) -> String {
+        let title = crate::words::plural(self.report.summary.applications, "application");
+        frame::head(&title, Self::STYLES, Self::SCRIPTS)
+    }
+
+    /// Problems with the input.
+    fn problems(&self) -> String {
+        problems::section(&self.report.problems)
+    }
 
     fn totals(&self) -> &Totals {
         &self.report.totals

@@ -5,7 +5,8 @@ use super::frame::{MAX_PROBLEMS, ProblemRow, problem_rows};
 use crate::words::grouped;
 use elephant_engine::results::SourceProblem;
 
-pub(super) fn section(problems: &[SourceProblem]) -> String {
+/// A section for them.
+pub(crate) fn section(problems: &[SourceProblem]) -> String {
     let rows = problem_rows(problems);
     let cut = (rows.len() > MAX_PROBLEMS).then(|| {
         let all = grouped(problems.len() as u64);
@@ -22,15 +23,19 @@ pub(super) fn section(problems: &[SourceProblem]) -> String {
                 count => format!(" ({} times)", grouped(count)),
             };
             let (source, message) = (format!("{source}{place}"), format!("{}{times}", problem.message));
-            Row::new([problem.level.name().into(), Value::words(source).into(), Value::words(message).into()])
+            Row::new([
+                Value::Own(problem.level.name()).into(),
+                Value::words(source).into(),
+                Value::words(message).into(),
+            ])
         }
         ProblemRow::More(more) => {
             let more = format!("{} more like these; the JSON report lists all.", grouped(*more));
-            Row::new(["info".into(), Value::Nothing.into(), Value::words(more).into()])
+            Row::new([Value::Own("info").into(), Value::Nothing.into(), Value::words(more).into()])
         }
     });
     let section = Section::new("problems", "Problems", "Problems with the input").with(cut);
-    let mut html = "\n".to_owned();
+    let mut html = String::new();
     super::section(&section.with(Block::Table(Table::new(columns, rows).in_order())), &mut html);
     html
 }

@@ -49,7 +49,7 @@ impl Column {
 
     /// Cuts longer values in the middle: ids differ at their end.
     pub(super) fn with_end(self) -> Self {
-        Self { fit: super::wrap::fit_ends, ..self }
+        Self { fit: crate::wrap::fit_ends, ..self }
     }
 
     /// Sets another title for lists of values.

@@ -6,14 +6,14 @@ mod delay;
 use cost::Cost;
 use delay::Delay;
 
-use super::{rule, tasks};
+use super::support::groups::tasks;
+use crate::declare::any as rule;
 use crate::mapreduce::remedies_of_failures;
-use crate::root_cause::Roots;
 use crate::spark::{Root, against_kinds, in_words, look_at};
-use crate::wording::{by_hadoop, change, decisive, percent, plural};
-use crate::{Check, Rule, load};
+use elephant_analysis::root_cause::Roots;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
@@ -22,6 +22,7 @@ use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subjec
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{by_hadoop, change, decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `failed-attempts`.

@@ -1,13 +1,13 @@
 //! `speculation-waste`: time wasted on speculative copies that lost their race (S2 section 4, S0 tables 2
 //! and 3).
 
-use super::speculation_settings::defaults;
-use super::{rule, tasks};
-use crate::wording::{change, decisive, percent};
-use crate::{Check, Rule, load};
+use super::support::groups::tasks;
+use super::support::speculation_settings::defaults;
+use crate::declare::any as rule;
 use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
@@ -16,6 +16,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject,
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, decisive, percent};
 
 /// Spark 4 copies tasks later, and fewer of them, than earlier versions.
 const CAREFUL: SparkSpeculation = SparkSpeculation::V4;

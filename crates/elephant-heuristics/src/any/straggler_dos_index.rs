@@ -5,11 +5,10 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::causes::{Causes, remedy_for_one};
-use super::working_times::working_times;
-use super::{host, rule, subject, task_name};
-use crate::wording::decisive;
-use crate::{Check, Rule, Shared, load};
+use super::support::causes::{Causes, remedy_for_one};
+use super::support::groups::{host, subject, task_name, tasks};
+use super::support::working_times::working_times;
+use crate::declare::any as rule;
 use elephant_analysis::stragglers::cause::hints::first_ends;
 use elephant_analysis::stragglers::cause::{Cause, StragglerCause};
 use elephant_analysis::stragglers::executions::{Execution, InputUnit, input_counters};
@@ -18,6 +17,7 @@ use elephant_analysis::stragglers::labels::{Labelling, dos_index, is_dos_straggl
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::median;
 use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_catalogue::{Check, Rule, Shared, load};
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::{TaskKind, TimePoint};
@@ -26,6 +26,7 @@ use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, 
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::decisive;
 
 /// How many groups get their own finding.
 const REPORTED: usize = 3;
@@ -228,5 +229,5 @@ fn is_cold(view: &GroupStragglers<'_>, task: &Execution, warm: &FirstEnds) -> bo
 }
 
 fn harmless(app: &Application) -> Judgement {
-    Judgement::of(Subject::Application, Severity::None).tasks(super::tasks(app)).message(NO_STRAGGLER, &[])
+    Judgement::of(Subject::Application, Severity::None).tasks(tasks(app)).message(NO_STRAGGLER, &[])
 }

@@ -1,15 +1,13 @@
 //! `straggler-impact`: how long an application waited only for stragglers (S2 table 2).
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-use std::cell::OnceCell;
-
-use super::causes::{Causes, remedies};
-use super::slow_nodes::{SlowNodes, beyond_and_work};
-use super::speculation_settings::switch_on;
-use super::{host, rule, task_name, tasks};
-use crate::wording::{decisive, percent, plural};
-use crate::{Check, Rule, Shared, Stragglers, load};
+use super::support::causes::{Causes, remedies};
+use super::support::groups::{host, subject, task_name, tasks};
+use super::support::slow_nodes::{SlowNodes, beyond_and_work};
+use super::support::speculation_settings::switch_on;
+use crate::declare::any as rule;
 use elephant_analysis::stragglers::cause::Cause;
 use elephant_analysis::stragglers::executions::{Execution, input_counters};
 use elephant_analysis::stragglers::group::{GroupStragglers, covered};
@@ -17,6 +15,7 @@ use elephant_analysis::stragglers::labels::Labelling;
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, Shared, Stragglers, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
@@ -25,6 +24,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Troubl
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `straggler-impact`.
@@ -271,7 +271,7 @@ fn tail(view: &GroupStragglers<'_>) -> Option<Millis> {
 fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
     let tails = views.iter().filter_map(|view| Some((tail(view)?, view.group.kind)));
     let (tail, kind) = tails.max_by_key(|&(tail, kind)| (tail, Reverse(kind)))?;
-    Some(format!("{}: {tail}", super::subject(kind).name()))
+    Some(format!("{}: {tail}", subject(kind).name()))
 }
 
 #[cfg(test)]

@@ -4,18 +4,21 @@ mod advice;
 mod cause;
 mod held;
 
-use super::{costs, rule, tasks};
-use crate::wording::{decisive, percent};
-use crate::{Check, NOT_MEASURED, Rule, Shared, load};
 use cause::Cause;
+
+use super::support::costs;
+use super::support::groups::tasks;
+use crate::declare::any as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, three_digits};
+use elephant_catalogue::{Check, NOT_MEASURED, Rule, Shared, load};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, percent};
 
 rule_params! {
     /// Parameters of `wait-time`.

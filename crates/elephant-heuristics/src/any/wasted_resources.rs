@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 
-use super::{costs, rule, tasks};
+use super::support::costs;
+use super::support::groups::tasks;
+use crate::declare::any as rule;
 use crate::spark::{self, Idleness, waits_by_design};
-use crate::wording::{decisive, percent};
-use crate::{Check, NOT_MEASURED, Remedy, Rule, Shared, load};
 use elephant_analysis::metrics::requested_container;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, MbMillis, show_gb_hours};
+use elephant_catalogue::{Check, NOT_MEASURED, Remedy, Rule, Shared, load};
 use elephant_model::model::spark::{ClusterManager, Facet};
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
@@ -18,6 +19,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{MemoryTime, Ratio};
 use elephant_rule::params::{Assumed, rule_params};
+use elephant_rule::wording::{decisive, percent};
 
 rule_params! {
     /// Parameters of `wasted-resources`.

@@ -1,10 +1,10 @@
 //! `distributed-cache-limit`: the distributed cache contains files that are too large for every node to
 //! download (Dr. Elephant `DistributedCacheLimitHeuristic`).
 
-use super::rule;
-use crate::{Check, Rule, load};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, Worse};

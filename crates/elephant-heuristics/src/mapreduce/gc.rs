@@ -1,17 +1,19 @@
 //! `mapper-gc`, `reducer-gc`: tasks spend much time in garbage collection (Dr. Elephant
 //! `GenericGCHeuristic`).
 
-use super::heap::Heap;
-use super::splits::{SplitLimits, divided_otherwise, whole_mib};
-use super::{
-    MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
-    tasks, to_bytes, to_millis, unreadable, without_tasks,
+use super::support::counters::{
+    MissingCounters, counter, input_bytes, run_time, to_bytes, to_millis, unreadable,
 };
-use crate::wording::decisive;
-use crate::{Check, Rule, load};
+use super::support::heap::Heap;
+use super::support::role::Role;
+use super::support::settings::change_towards;
+use super::support::splits::{SplitLimits, divided_otherwise, whole_mib};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::three_digits;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
@@ -21,6 +23,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Verdict,
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, limit};
 
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.

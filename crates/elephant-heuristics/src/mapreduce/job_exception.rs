@@ -3,20 +3,20 @@
 mod refused;
 mod remedies;
 
-use refused::Refused;
-pub(crate) use remedies::of_failure;
-
 use std::collections::BTreeMap;
 
-use super::rule;
-use crate::root_cause::{Collector, Root, told};
-use crate::{Check, Rule, load};
+use refused::Refused;
+
+use crate::declare::mapreduce as rule;
+use elephant_analysis::root_cause::{Collector, Root, told};
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::diagnosis::{FailureKind, Standing};
 use elephant_model::model::table::{Outcome, TaskKind};
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use elephant_rule::params::rule_params;
+pub(crate) use remedies::of_failure;
 
 rule_params! {
     /// Parameters of `job-exception`.

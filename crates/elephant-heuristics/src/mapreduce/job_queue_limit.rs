@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Role, rule, run_time, tasks, to_millis};
-use crate::{Check, Rule, load};
+use super::support::counters::{run_time, to_millis};
+use super::support::role::Role;
+use super::support::tasks::tasks;
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine};

@@ -1,14 +1,16 @@
 //! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
-use super::splits::{SplitLimits, Target, Unsplittable, split_for};
-use super::{
-    MissingCounters, Role, counter, input_bytes, is_unreadable, limit, no_task_reports, rule, run_time,
-    tasks, to_bytes, to_millis, unreadable, without_tasks,
+use super::support::counters::{
+    MissingCounters, counter, input_bytes, is_unreadable, run_time, to_bytes, to_millis, unreadable,
 };
-use crate::{Check, Rule, load};
+use super::support::role::Role;
+use super::support::splits::{SplitLimits, Target, Unsplittable, split_for};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::{median, truncated_mean};
 use elephant_base::units::{BytesPerSecond, three_digits};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
@@ -17,6 +19,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Speed};
 use elephant_rule::params::{Positive, choice, rule_params};
+use elephant_rule::wording::limit;
 
 choice! {
     /// How the values of all map tasks are averaged.

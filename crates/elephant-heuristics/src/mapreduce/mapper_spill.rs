@@ -1,14 +1,14 @@
 //! `mapper-spill`: map output is written to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
-use super::heap::Heap;
-use super::sort_buffer::{SortBuffer, is_too_large, largest_output};
-use super::{
-    MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, rule, tasks,
-    unreadable, without_tasks,
-};
-use crate::{Check, Rule, load};
+use super::support::counters::{MissingCounters, counter, is_unreadable, unreadable};
+use super::support::heap::Heap;
+use super::support::role::Role;
+use super::support::sort_buffer::{SortBuffer, is_too_large, largest_output};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
@@ -18,6 +18,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, grouped, limit};
 
 rule_params! {
     /// Parameters of `mapper-spill`.

@@ -1,16 +1,17 @@
 //! `mapper-memory`, `reducer-memory`: containers are larger than the tasks need (Dr. Elephant
 //! `GenericMemoryHeuristic`).
 
-use super::heap::Heap;
-use super::{
-    MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule, tasks,
-    to_bytes, unreadable, without_tasks,
-};
-use crate::{Check, Remedy, Rule, load};
+use super::support::containers::{USUAL_STEP, container_for};
+use super::support::counters::{MissingCounters, counter, to_bytes, unreadable};
+use super::support::heap::Heap;
+use super::support::role::Role;
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_analysis::metrics::requested_container;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, three_digits};
+use elephant_catalogue::{Check, Remedy, Rule, load};
 use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -21,6 +22,7 @@ use elephant_rule::finding::{Advice, Container, Judgement, Measure, Verdict, Wor
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Quantity, Ratio, Size};
 use elephant_rule::params::{Assumed, rule_params};
+use elephant_rule::wording::{change, limit};
 
 rule_params! {
     /// Parameters of `mapper-memory` and `reducer-memory`.

@@ -3,13 +3,17 @@
 
 mod early_start;
 
-use super::{Lost, Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use crate::wording::percent;
-use crate::{Check, Rule, load};
 use early_start::{earlier_start, early_start, waiting};
+
+use super::support::counters::to_millis;
+use super::support::replayed::Lost;
+use super::support::role::Role;
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::Facet;
@@ -18,6 +22,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, W
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, percent};
 
 pub(crate) use early_start::slow_start;
 

@@ -14,17 +14,17 @@ use limits::{Limit, conditions};
 use records::MoreRecords;
 use remote::Remote;
 
-use super::lost_time::LostTime;
-use super::run_times::RunTimes;
-use super::splits::Target;
-use super::{
-    MissingCounters, Role, counter, input_bytes, is_unreadable, no_task_reports, rule, tasks, without_tasks,
-};
-use crate::split::TwoGroups;
-use crate::wording::percent;
-use crate::{Check, Rule, chart_limit, load};
+use super::support::counters::{MissingCounters, counter, input_bytes, is_unreadable};
+use super::support::lost_time::LostTime;
+use super::support::role::Role;
+use super::support::run_times::RunTimes;
+use super::support::splits::Target;
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
+use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::{Check, Rule, chart_limit, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
@@ -34,6 +34,7 @@ use elephant_rule::finding::{ChartLimit, ComparedWith, Judgement, Measure, Troub
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size, Unit};
 use elephant_rule::params::{Positive, choice, rule_params};
+use elephant_rule::wording::percent;
 
 choice! {
     /// The group whose number of tasks must be large for skew to matter.

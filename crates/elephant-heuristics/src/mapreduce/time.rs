@@ -5,18 +5,19 @@ mod large_splits;
 mod many_tasks;
 mod small_files;
 
-use super::run_times::RunTimes;
-use super::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
-use super::{
-    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, to_millis,
-    without_tasks,
-};
-use crate::wording::condition;
-use crate::{Check, Rule, chart_limit, load};
+use many_tasks::ManyTasks;
+
+use super::support::counters::{mean_input, to_millis};
+use super::support::role::Role;
+use super::support::run_times::RunTimes;
+use super::support::settings::change_towards;
+use super::support::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
-use elephant_base::units::Bytes;
+use elephant_catalogue::{Check, Rule, chart_limit, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
@@ -28,7 +29,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::{Positive, rule_params};
-use many_tasks::ManyTasks;
+use elephant_rule::wording::condition;
 
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.
@@ -392,9 +393,4 @@ impl Time {
     const fn target(&self) -> Target {
         Target { run_time: self.target_run_time, share: self.target_share, start_up: self.start_up_cost }
     }
-}
-
-fn mean_input(group: &TaskGroup) -> Option<Bytes> {
-    let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
-    truncated_mean(&inputs.collect::<Vec<_>>()).map(to_bytes)
 }

@@ -5,9 +5,10 @@ mod allocation;
 mod shuffle;
 mod sizes;
 
-use super::{rule, spark};
-use crate::{Check, Rule, load};
+use super::support::application::spark;
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};

@@ -7,13 +7,17 @@ mod recommend;
 mod stage_analysis;
 mod stages;
 
+use changes::Change;
+use facts::Facts;
+use recommend::Recommended;
+
+use super::support::application::spark;
 use super::support::partitions::Aim;
 use super::support::spill_sizing::Bounds;
 use super::support::stage_figures;
-use super::{rule, spark};
-use crate::{Check, Rule, load};
-use changes::Change;
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark};
@@ -22,8 +26,6 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Troubl
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{Positive, choice, rule_params};
-use facts::Facts;
-use recommend::Recommended;
 
 choice! {
     /// How settings are recommended.

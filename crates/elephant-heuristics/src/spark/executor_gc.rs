@@ -1,14 +1,14 @@
 //! `spark-executor-gc`: executors spend much task time in garbage collection (Dr. Elephant
 //! `ExecutorGcHeuristic`).
 
+use super::support::application::spark;
 use super::support::collections::Collections;
 use super::support::memory::unreadable;
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::limit;
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark, Stage};
@@ -17,6 +17,7 @@ use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{limit, percent};
 
 rule_params! {
     /// Parameters of `spark-executor-gc`.

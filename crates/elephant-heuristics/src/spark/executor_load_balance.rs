@@ -1,15 +1,14 @@
 //! `spark-executor-load-balance`: some executors work while others are idle (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
+use super::support::application::spark;
 use super::support::crowded::Crowded;
 use super::support::idle::{dynamic_allocation, shorter_idle_timeout};
-use super::support::memory;
-use super::support::memory::unreadable;
-use super::{percent, rule, spark};
-use crate::wording::{decisive, limit};
-use crate::{Check, Rule, load};
+use super::support::memory::{self, unreadable};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
@@ -18,6 +17,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, V
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{decisive, limit, percent};
 
 choice! {
     /// The deviations that decide.

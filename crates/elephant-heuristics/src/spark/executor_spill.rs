@@ -1,13 +1,12 @@
 //! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
 
-use super::support::memory;
-use super::support::memory::{ExecutorSize, Setting, unreadable};
+use super::support::application::spark;
+use super::support::memory::{self, ExecutorSize, Setting, unreadable};
 use super::support::spill_sizing::AgainstSpill;
-use super::{change, percent, rule, spark};
-use crate::wording::{limit, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
@@ -18,6 +17,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Quantity, Ratio};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{change, limit, percent, plural};
 
 choice! {
     /// The tasks that the mean spill is taken over.

@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
+use super::support::application::spark;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
-use super::{change, percent, rule, spark};
-use crate::wording::{decisive, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::{Counter, CounterMask};
@@ -18,6 +18,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Verdic
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `spark-fetch-wait`.

@@ -3,7 +3,9 @@
 
 mod ends;
 
-use self::ends::JobEnds;
+use ends::JobEnds;
+
+use super::support::application::spark;
 use super::support::failed_places::{self, failure_at, stages_of};
 use super::support::failed_queries::FailedQueries;
 use super::support::failures::{self, Ends, Limit};
@@ -11,16 +13,16 @@ use super::support::lost_time::{reason_of_job, reason_of_last_job};
 use super::support::remedies::{after_exclusion, against_kinds};
 use super::support::root::{Root, in_words};
 use super::support::stage_text::cause;
-use super::{percent, rule, spark};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::spark::{Facet, Job, Spark, SqlExecution, Stage};
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{percent, plural};
 
 rule_params! {
     /// Parameters of `spark-job-metrics`.

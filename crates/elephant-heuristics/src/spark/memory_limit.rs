@@ -1,13 +1,14 @@
 //! `spark-memory-limit`: applications that allocate much of the cluster's memory but use little of it (Dr.
 //! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
+use super::support::application::spark;
 use super::support::idle::release_idle;
 use super::support::memory::{self, Setting};
-use super::{change, percent, rule, spark};
-use crate::{Check, Rule, Shared, load};
+use crate::declare::spark as rule;
 use elephant_analysis::replay::spark::Recorded;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Check, Rule, Shared, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Facet, Spark};
@@ -15,6 +16,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{change, percent};
 
 choice! {
     /// What counts as the memory of all executors.

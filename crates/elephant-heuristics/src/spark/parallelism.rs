@@ -8,14 +8,16 @@ mod starts;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use stages::Lost;
+
+use super::support::application::spark;
 use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::{decisive, other_stages, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Spark, Stage, StageAttempt};
@@ -24,7 +26,7 @@ use elephant_rule::finding::{Judgement, Measure, Phrase, Repartition, Subject, T
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use stages::Lost;
+use elephant_rule::wording::{decisive, other_stages, percent, plural};
 
 rule_params! {
     /// Parameters of `spark-parallelism`.

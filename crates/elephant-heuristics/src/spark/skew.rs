@@ -5,14 +5,16 @@ mod uneven;
 
 use std::cmp::Reverse;
 
+use uneven::{Least, LostTime, Read, Reads, Times};
+
+use super::support::application::spark;
 use super::support::memory;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::{condition, decisive, plural};
-use crate::{Check, Rule, chart_limit, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::{Check, Rule, chart_limit, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark, Stage};
@@ -23,7 +25,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use uneven::{Least, LostTime, Read, Reads, Times};
+use elephant_rule::wording::{condition, decisive, percent, plural};
 
 pub(super) use advice::{Skewed, against};
 

@@ -3,17 +3,18 @@
 
 mod facts;
 
-use self::facts::Facts;
+use facts::Facts;
+
+use super::support::application::spark;
 use super::support::cancelled::stage_was_cancelled;
 use super::support::failed_places::{self, failure_at};
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
 use super::support::memory;
 use super::support::root::{Root, in_words};
-use super::{percent, rule, spark};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
@@ -22,6 +23,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Troubl
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{percent, plural};
 
 /// How many stages are named; the others are only counted.
 const NAMED: usize = 3;

@@ -3,17 +3,17 @@
 
 use std::cmp::Reverse;
 
+use super::support::application::spark;
 use super::support::failed_places::{self, failure_at};
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
 use super::support::root::Root;
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::{decisive, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
 use elephant_rule::finding::{
@@ -22,6 +22,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, percent, plural};
 
 /// How many stages get their own finding.
 const SHOWN: usize = 3;

@@ -9,6 +9,10 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use decided::Decided;
+use failures::Failures;
+
+use super::support::application::spark;
 use super::support::cancelled::stage_was_cancelled;
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
 use super::support::remedies::{after_exclusion, against_kinds, look_at, was_excluded_everywhere};
@@ -16,19 +20,17 @@ use super::support::repeated_loss::RepeatedLoss;
 use super::support::root::{Root, in_words};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
-use super::{rule, spark};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
-use decided::Decided;
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
 use elephant_rule::finding::{Advice, Failure, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio};
 use elephant_rule::params::{choice, rule_params};
-use failures::Failures;
+use elephant_rule::wording::plural;
 
 /// How many stages get their own finding.
 const REPORTED: usize = 3;

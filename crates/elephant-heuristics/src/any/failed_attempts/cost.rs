@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::mapreduce::waiting_for_maps;
-use crate::root_cause::{Collector, Places, Roots};
+use elephant_analysis::root_cause::{Collector, Places, Roots};
 use elephant_analysis::task_time::{time_of, time_of_parts, time_of_tasks};
 use elephant_base::units::Millis;
 use elephant_model::diagnosis::taken_away;

@@ -2,10 +2,10 @@
 
 use super::cause::Cause;
 use crate::spark;
-use crate::wording::{change, grouped, name_for};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{change, grouped, name_for};
 
 impl Cause {
     pub(super) fn advice(&self, app: &Application) -> Vec<Advice> {

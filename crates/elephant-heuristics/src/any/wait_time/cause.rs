@@ -1,16 +1,17 @@
 //! Finds what an application waited for, as far as its history shows.
 
-use super::super::task_name;
 use super::held::{self, Held};
-use crate::wording::{grouped, plural};
-use crate::{max_concurrent::max_concurrent, spark};
+use crate::any::support::groups::task_name;
+use crate::spark;
 use elephant_analysis::metrics::Metrics;
+use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::diagnosis::taken_away;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Measure, Phrase, Word};
+use elephant_rule::wording::{grouped, plural};
 
 // The causes in messages.
 const FIRST_EXECUTOR: &str = "its first executor started {after} after the application; the event log does not show whether \

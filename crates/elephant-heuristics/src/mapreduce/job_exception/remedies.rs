@@ -1,10 +1,11 @@
 //! Remedies for the failure of a job, by kind: settings with their values, or what to change in the code or the cluster.
 
 use super::refused::Refused;
-use crate::mapreduce::heap::{Heap, at_most_the_largest, container_for_heap};
-use crate::mapreduce::java_opts::JvmOptions;
-use crate::mapreduce::{Role, change, container_for, own_java_opts};
-use crate::wording::{by_hadoop, name_for};
+use crate::mapreduce::support::containers::container_for;
+use crate::mapreduce::support::heap::{Heap, at_most_the_largest, container_for_heap};
+use crate::mapreduce::support::java_opts::JvmOptions;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::settings::own_java_opts;
 use elephant_base::units::Bytes;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::engine_facts::hadoop::{HEAP_SHARE, TASK_TIMEOUT_MS, USUAL_HEAP};
@@ -13,6 +14,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Failure, SettingChange};
+use elephant_rule::wording::{by_hadoop, change, name_for};
 
 const HEAP: &str = "-Xmx";
 /// The container as a multiple of what a killed one used.

@@ -1,8 +1,7 @@
 //! Reduce tasks that start early and wait for map tasks, and what the job loses by that.
 
 use super::{ShuffleSort, means};
-use crate::mapreduce::{Lost, ReplayedJob, change};
-use crate::wording::{decisive, percent};
+use crate::mapreduce::support::replayed::{Lost, ReplayedJob};
 use elephant_analysis::replay::mapreduce::{Cause, Kind};
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
@@ -11,6 +10,7 @@ use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_rule::finding::{Advice, Measure, SettingChange};
+use elephant_rule::wording::{change, decisive, percent};
 
 /// What the job lost because reduce tasks started early.
 pub(super) struct Early {

@@ -3,18 +3,22 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib};
-use super::super::{Role, change, may_be, to_bytes};
 use super::{Job, Remote, Skewness};
-use crate::split::TwoGroups;
-use crate::wording::by_hadoop;
+use crate::mapreduce::support::counters::to_bytes;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::settings::may_be;
+use crate::mapreduce::support::splits::{
+    SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib,
+};
 use elephant_base::stats::descriptive::mean;
+use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::{Bytes, three_digits};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{by_hadoop, change};
 
 impl Skewness {
     /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they

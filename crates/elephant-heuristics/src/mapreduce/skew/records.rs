@@ -2,7 +2,7 @@
 
 use super::advice::key_advice;
 use super::{Job, Skew, Skewness};
-use crate::mapreduce::Role;
+use crate::mapreduce::support::role::Role;
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::three_digits;

@@ -1,7 +1,7 @@
 //! Map tasks that are long because they read their input from other nodes.
 
 use super::Job;
-use crate::mapreduce::to_millis;
+use crate::mapreduce::support::counters::to_millis;
 use elephant_base::stats::descriptive::median_in_place;
 use elephant_base::units::three_digits;
 use elephant_model::model::table::Locality;

@@ -2,9 +2,10 @@
 
 use super::large_splits::LargeSplits;
 use super::{RunTime, Time};
-use crate::mapreduce::splits::at_once;
-use crate::mapreduce::{ReplayedJob, Role, change_towards};
-use crate::wording::decisive;
+use crate::mapreduce::support::replayed::ReplayedJob;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::settings::change_towards;
+use crate::mapreduce::support::splits::at_once;
 use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, StartUp};
 use elephant_analysis::task_time::time_of_tasks;
@@ -16,6 +17,7 @@ use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, job_type};
 use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
 use elephant_rule::params::quantity::{Duration, Quantity};
+use elephant_rule::wording::decisive;
 
 /// The message if a replay shows what more tasks save.
 const FEW: &str = "{tasks_run} {mean} on average[ and {read}] while containers were free; \

@@ -1,8 +1,7 @@
 //! Map tasks that are few because their splits are large, and how to get more of them.
 
-use super::mean_input;
-use crate::mapreduce::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip};
-use crate::mapreduce::{MissingCounters, input_bytes};
+use crate::mapreduce::support::counters::{MissingCounters, input_bytes, mean_input};
+use crate::mapreduce::support::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip};
 use elephant_base::units::{Bytes, three_digits};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};

@@ -1,8 +1,10 @@
 //! What fewer tasks would save: a replay of the job with as many as the advice asks for.
 
-use super::{RunTime, mean_input, number_after};
-use crate::mapreduce::splits::at_once;
-use crate::mapreduce::{ReplayedJob, Role};
+use super::{RunTime, number_after};
+use crate::mapreduce::support::counters::mean_input;
+use crate::mapreduce::support::replayed::ReplayedJob;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::splits::at_once;
 use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, Plan, StartUp};
 use elephant_analysis::task_time::time_of_tasks;

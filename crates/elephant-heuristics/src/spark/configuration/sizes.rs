@@ -1,11 +1,10 @@
 //! Sizes of executors and driver.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
+use crate::spark::support::application::change_to;
 use crate::spark::support::memory::{
     Overhead, Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
 };
-use crate::spark::{change, change_to};
-use crate::wording::plural;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
@@ -15,6 +14,7 @@ use elephant_model::model::spark::Spark;
 use elephant_rule::finding::{Advice, Phrase, SettingChange};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Size};
+use elephant_rule::wording::{change, plural};
 
 /// Up to this size, garbage collection works well and pointers are short.
 const GOOD_HEAP: Bytes = Bytes::from_mib(16 * 1024);

@@ -2,7 +2,6 @@
 
 use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};
-use crate::spark::percent;
 use crate::spark::support::losses::lost_executors;
 use crate::spark::support::memory::{
     ExecutorSize, is_local, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
@@ -16,6 +15,7 @@ use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_rule::finding::{Measure, Phrase, Word};
+use elephant_rule::wording::percent;
 
 /// The measurements that can pass a limit, in messages.
 const GC: &str = "{share} of task time is spent in garbage collection ({limit})";

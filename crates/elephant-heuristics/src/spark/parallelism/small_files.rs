@@ -1,11 +1,10 @@
 //! Stages that write many small files, one for each task.
 
 use super::Parallelism;
+use crate::spark::support::application::runs_sql;
 use crate::spark::support::partitions::{Source, StageTasks};
 use crate::spark::support::slots::Slots;
 use crate::spark::support::stage_text::label;
-use crate::spark::{change, runs_sql};
-use crate::wording::{grouped, other_stages};
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
@@ -14,6 +13,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind};
+use elephant_rule::wording::{change, grouped, other_stages};
 
 /// The data of a task that writes files of a good size: a block of HDFS, and what a task of a shuffle handles well.
 const GOOD: f64 = 128.0 * 1024.0 * 1024.0;

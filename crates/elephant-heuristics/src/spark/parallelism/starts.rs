@@ -6,13 +6,13 @@ use super::{Loss, Parallelism};
 use crate::spark::support::partitions::StageTasks;
 use crate::spark::support::slots::Slots;
 use crate::spark::support::stage_text::label;
-use crate::wording::other_stages;
 use elephant_base::stats::descriptive::median;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind};
+use elephant_rule::wording::other_stages;
 
 /// With so many tasks for each slot, the first task of each executor, which also loads classes, does not count.
 const ROUNDS: f64 = 3.0;

@@ -1,12 +1,13 @@
 //! Advice against uneven data: smaller splits, adaptive joins, or other keys.
 
-use crate::spark::{change, change_to, runs_sql};
+use crate::spark::support::application::{change_to, runs_sql};
 use elephant_base::units::Bytes;
 use elephant_model::engine_facts::spark::{SPLITS_HASH_JOINS, SPLITS_JOINS};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Spark, SqlExecution, Stage};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::change;
 
 /// Tasks that read less are not worth smaller splits: the setting applies to all files of the application.
 const WORTH_SPLITTING: Bytes = Bytes::from_mib(32);

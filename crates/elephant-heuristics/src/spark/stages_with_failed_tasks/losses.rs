@@ -4,14 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Counted, Failing, REPORTED};
-use crate::spark::percent;
 use crate::spark::support::losses::{Loss, describe_all, lost_executors, mostly_on, only_host, worst_host};
 use crate::spark::support::remedies::against_losses;
-use crate::wording::{limit, plural};
 use elephant_base::severity::Severity;
 use elephant_model::model::spark::Spark;
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject};
+use elephant_rule::wording::{limit, percent, plural};
 
 /// The message.
 const LOSSES: &str =

@@ -6,11 +6,11 @@
 
 use super::memory::{Setting, in_force, shuffle_partitions};
 use super::stage_figures::{Figures, FlowKind};
-use crate::spark::change;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_rule::finding::SettingChange;
+use elephant_rule::wording::change;
 
 /// Merged partitions are at least this share of the advisory size on average: two neighbours together exceed it.
 const LEAST: f64 = 0.5;

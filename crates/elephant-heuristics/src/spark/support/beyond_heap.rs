@@ -1,15 +1,16 @@
 //! Memory of executors outside their heaps: overhead and Spark's off-heap memory.
 
+use super::application::{change_to, spark};
 use super::memory::{
     self, Overhead, ROOM, Setting, default_overhead, heap, heap_key, in_containers, is_python, overhead,
     overhead_for, resident, room_for, rounded_up,
 };
-use crate::spark::{change, change_to, spark};
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{Executor, ExecutorMetric, Spark};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::change;
 
 /// A line that keeps enough memory for all processes, if the heap shrinks to `new_heap` and the overhead
 /// with it.

@@ -3,19 +3,18 @@
 
 use std::collections::BTreeSet;
 
+use super::application::{change_to, spark};
 use super::memory;
+use super::partitions::StageTasks;
 use super::slots::Slots;
 use super::stage_text::label;
-use crate::spark::{change_to, spark};
-use crate::wording::other_stages;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Executor, Spark, Stage, StageStatus};
 use elephant_model::model::table::{Locality, TaskGroup};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::{Advice, Phrase};
-
-use super::partitions::StageTasks;
+use elephant_rule::wording::other_stages;
 
 /// At most this share of the executors ran the stage.
 const FEW: f64 = 0.5;

@@ -1,11 +1,12 @@
 //! The time in which executors were held and no job ran: the driver worked alone, or waited for its user.
 
+use super::application::spark;
 use super::by_design::Waits;
-use crate::spark::{percent, spark};
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Job, Spark};
 use elephant_rule::finding::{Advice, Measure, Phrase};
+use elephant_rule::wording::percent;
 
 /// A smaller share of the run is not reported: every application needs some time to start and to end.
 const MUCH: f64 = 0.2;
@@ -90,7 +91,7 @@ impl<'a> DriverAlone<'a> {
     pub(crate) fn phrase(&self) -> Phrase {
         let share = percent(self.time.as_f64() / self.run_time.as_f64());
         let most = self.spans.iter().map(|span| span.executors).max().unwrap_or_default();
-        let executors = crate::wording::plural(most as u64, "executor");
+        let executors = elephant_rule::wording::plural(most as u64, "executor");
         let words: [(_, &dyn std::fmt::Display); 3] =
             [("time", &self.time), ("share", &share), ("executors", &executors)];
         match self.waits {

@@ -1,11 +1,11 @@
 //! Advice on executors that hold memory while no task runs on them.
 
+use super::application::{change_to, spark};
 use super::crowded::Crowded;
 use super::driver_alone::DriverAlone;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
 use super::pinned::{WORTH, unpin};
-use crate::spark::{change, change_to, spark};
 use elephant_analysis::metrics::share_idle_beyond;
 use elephant_analysis::replay::spark::{Change, Recorded, Slots, task_cpus};
 use elephant_base::units::{Bytes, Millis};
@@ -14,6 +14,7 @@ use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
+use elephant_rule::wording::change;
 
 /// An idle timeout up to this is short: executors that come and go cost time to start.
 const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);

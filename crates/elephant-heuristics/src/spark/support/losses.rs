@@ -1,14 +1,14 @@
 //! The causes of lost executors.
 
-use elephant_model::engine_facts::process::SIGKILL;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::memory::executor_life;
 use super::stage_text::first_line;
-use crate::root_cause::told;
+use elephant_analysis::executors::executor_life;
+use elephant_analysis::root_cause::told;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::diagnosis::{FailureKind, is_cancelled};
+use elephant_model::engine_facts::process::SIGKILL;
 use elephant_model::model::spark::{ClusterManager, Executor, Job, JobResult, Spark};
 use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 use elephant_model::model::{Application, Symbol};

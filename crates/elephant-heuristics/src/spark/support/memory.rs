@@ -3,8 +3,8 @@
 
 pub(crate) use elephant_analysis::executors::*;
 
-use crate::spark::change;
-use crate::spark::support::losses::lost_executors;
+use super::application::spark;
+use super::losses::lost_executors;
 use elephant_base::units::Bytes;
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
@@ -14,6 +14,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ClusterManager, Spark};
 use elephant_model::model::table::{EndReason, Outcome};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::change;
 
 /// Advice on a heap that is as large as it must be.
 const NEEDED: &str =
@@ -147,6 +148,11 @@ pub(crate) fn is_needed(app: &Application, spark: &Spark, heap: Bytes, gain: f64
 /// Why a heap stays as it is.
 pub(crate) fn why_needed(app: &Application, spark: &Spark) -> &'static str {
     if was_short(app, spark) { SHORT } else { NEEDED }
+}
+
+/// Whether executors or tasks of the application ended for lack of memory.
+pub(crate) fn is_short_of_memory(app: &Application) -> bool {
+    spark(app).is_some_and(|spark| was_short(app, spark))
 }
 
 /// Whether executors or tasks ended for lack of memory, inside or outside the heap. The peaks of lost executors are not in the

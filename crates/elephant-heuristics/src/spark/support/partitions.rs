@@ -2,12 +2,11 @@
 //! advises on it.
 
 use super::adaptive;
+use super::application::runs_sql;
 use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
 use super::stage_text::label;
-use crate::spark::{change, runs_sql};
-use crate::wording::{grouped, plural};
 use elephant_base::stats::descriptive::{mean, median, quantile};
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
@@ -16,6 +15,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{change, grouped, plural};
 
 /// Tasks are worth splitting if their parts run for this multiple of a small task's time.
 pub(in crate::spark) const TIMES_SMALL: f64 = 3.0;

@@ -4,13 +4,13 @@
 //! if shuffles are tracked because there is no shuffle service, for those with shuffle files of earlier jobs. An executor
 //! with both waits for the longer one.
 
-use crate::spark::change;
 use elephant_analysis::metrics::share_idle_beyond;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::change;
 
 /// Timeouts to choose from, the longest first: the longer one is, the fewer data have to be computed again.
 const TIMEOUTS: [Millis; 4] =

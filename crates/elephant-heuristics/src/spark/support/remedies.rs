@@ -6,8 +6,6 @@ use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };
-use crate::spark::{change, percent};
-use crate::wording::plural;
 use elephant_base::units::Bytes;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::engine_facts::spark::{
@@ -17,6 +15,7 @@ use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{change, percent, plural};
 
 /// The maximum number of advice lines.
 const MOST: usize = 4;

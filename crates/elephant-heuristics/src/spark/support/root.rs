@@ -6,7 +6,7 @@ use super::cancelled::failed_by_itself;
 use super::failed_queries::FailedQueries;
 use super::losses::{Loss, describe, root_loss};
 use super::stage_text::cause;
-use crate::root_cause::{Collector, Roots, shortened, told};
+use elephant_analysis::root_cause::{Collector, Roots, shortened, told};
 use elephant_base::units::Timestamp;
 use elephant_model::diagnosis::{FailureKind, Standing, is_cancelled};
 use elephant_model::model::Application;

@@ -1,10 +1,10 @@
 //! Recommended settings against spill: one place for every rule that advises on it.
 
 use super::adaptive::smaller_advisory;
+use super::application::runs_sql;
 use super::memory::{ExecutorSize, peak_heap, shuffle_partitions};
 use super::partitions::{self, Source};
 use super::stage_figures::{Figures, FlowKind, spilled};
-use crate::spark::runs_sql;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;

@@ -1,12 +1,13 @@
 //! Advice for applications that waited for executors.
 
+use super::application::spark;
 use super::memory::{self, Setting, heap, heap_key};
-use crate::spark::{change, spark};
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::change;
 
 /// Which executors were missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

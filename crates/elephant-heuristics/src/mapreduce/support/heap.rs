@@ -1,8 +1,10 @@
 //! The recommended heap, container and sort buffer of a role: the same answer for every rule that advises on them.
 
+use super::containers::{container_for, largest_container};
+use super::counters::{is_unreadable, run_time};
 use super::java_opts::JvmOptions;
+use super::role::Role;
 use super::sort_buffer::SortBuffer;
-use super::{Role, change, container_for, is_unreadable, largest_container, run_time};
 use elephant_base::units::Bytes;
 use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::Application;
@@ -10,6 +12,7 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_rule::finding::SettingChange;
+use elephant_rule::wording::change;
 
 /// The part of a container that may be missing because of rounding.
 const ROUNDING: f64 = 0.002;
@@ -21,22 +24,22 @@ const GC_PRESSURE: f64 = 0.05;
 const LEAST_GROWTH: f64 = 0.05;
 
 /// The memory that the tasks of a role use, and the recommended heap.
-pub(super) struct Heap {
+pub(in crate::mapreduce) struct Heap {
     /// The effective limit: `-Xmx`, or the heap that the JVMs had committed.
-    pub(super) limit: Option<Bytes>,
+    pub(in crate::mapreduce) limit: Option<Bytes>,
     /// The highest resident memory of any task.
-    pub(super) peak: Option<Bytes>,
+    pub(in crate::mapreduce) peak: Option<Bytes>,
     /// The recommended limit, if tasks fill their heap and collect garbage all the time, or if a larger sort buffer
     /// does not fit.
-    pub(super) larger: Option<Bytes>,
+    pub(in crate::mapreduce) larger: Option<Bytes>,
     /// Whether tasks fill their heap and collect garbage all the time.
-    pub(super) is_full: bool,
+    pub(in crate::mapreduce) is_full: bool,
     /// Whether they do, and the cluster grants no larger containers.
-    pub(super) is_largest: bool,
+    pub(in crate::mapreduce) is_largest: bool,
     /// The sort buffer that avoids repeated spills.
-    pub(super) sort: Option<SortBuffer>,
+    pub(in crate::mapreduce) sort: Option<SortBuffer>,
     /// The JVM options of this role.
-    pub(super) options: JvmOptions,
+    pub(in crate::mapreduce) options: JvmOptions,
     /// The tasks that have a container of their own; `None` if they share that of the application master.
     kind: Option<TaskKind>,
     /// The setting of its container.
@@ -46,7 +49,7 @@ pub(super) struct Heap {
 }
 
 impl Heap {
-    pub(super) fn of(app: &Application, role: Role, group: &TaskGroup) -> Self {
+    pub(in crate::mapreduce) fn of(app: &Application, role: Role, group: &TaskGroup) -> Self {
         let largest = |counter| {
             let rows = group.winners().filter(|_| !is_unreadable(group, &[counter]));
             rows.filter_map(|row| group.attempts.bytes(row, counter)).max()
@@ -94,7 +97,7 @@ impl Heap {
     }
 
     /// The heap of the application master of an uberized job, which runs all its tasks.
-    pub(super) fn of_master(app: &Application) -> Self {
+    pub(in crate::mapreduce) fn of_master(app: &Application) -> Self {
         let of = |role: Role| Some(Self::of(app, role, app.group(role.kind())?));
         let [map, reduce] = [Role::Map, Role::Reduce].map(of);
         let peak = [&map, &reduce].into_iter().filter_map(|heap| heap.as_ref()?.peak).max();
@@ -118,29 +121,29 @@ impl Heap {
     }
 
     /// The limit that the job set.
-    pub(super) fn set_limit(&self, app: &Application) -> Option<Bytes> {
+    pub(in crate::mapreduce) fn set_limit(&self, app: &Application) -> Option<Bytes> {
         app.conf.heap_limit(self.java_opts)
     }
 
     /// The least memory of a task: its peak, with the larger sort buffer.
-    pub(super) fn least(&self) -> Option<Bytes> {
+    pub(in crate::mapreduce) fn least(&self) -> Option<Bytes> {
         let peak = self.peak?;
         Some(self.sort.map_or(peak, |sort| sort.floor(peak)))
     }
 
     /// Whether the heap, or the larger one, is known to hold this sort buffer.
-    pub(super) fn holds(&self, sort: SortBuffer) -> bool {
+    pub(in crate::mapreduce) fn holds(&self, sort: SortBuffer) -> bool {
         let has_room = self.peak.zip(self.limit).is_some_and(|(peak, limit)| sort.floor(peak) <= limit);
         has_room || (self.larger.is_some() && self.sort.is_some())
     }
 
     /// The container that the larger heap requires.
-    pub(super) fn container(&self, app: &Application) -> Option<Bytes> {
+    pub(in crate::mapreduce) fn container(&self, app: &Application) -> Option<Bytes> {
         Some(container_for_heap(app, self.larger?))
     }
 
     /// The settings of the larger heap and of the container that it requires; none if the heap need not grow.
-    pub(super) fn growth(&self, app: &Application) -> Vec<SettingChange> {
+    pub(in crate::mapreduce) fn growth(&self, app: &Application) -> Vec<SettingChange> {
         let heap = self.larger.map(|larger| self.options.with_heap(larger));
         let now = self.kind.map_or_else(|| app.conf.mebibytes(self.size), |kind| app.task_container(kind));
         let is_unlimited = self.kind.is_some_and(|kind| app.task_memory_is_unlimited(kind));
@@ -152,13 +155,13 @@ impl Heap {
 }
 
 /// A heap, but none larger than the largest container has room for.
-pub(super) fn at_most_the_largest(app: &Application, heap: Bytes) -> Bytes {
+pub(in crate::mapreduce) fn at_most_the_largest(app: &Application, heap: Bytes) -> Bytes {
     let most = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
     most.map_or(heap, |most| heap.min(most))
 }
 
 /// The container for a heap. Sizes in MiB are rounded, so one that is too small by a MiB or two is not doubled for it.
-pub(super) fn container_for_heap(app: &Application, heap: Bytes) -> Bytes {
+pub(in crate::mapreduce) fn container_for_heap(app: &Application, heap: Bytes) -> Bytes {
     let needed = Bytes::from_f64(heap.as_f64() / HEAP_SHARE * (1.0 - ROUNDING)).unwrap_or(heap);
     container_for(app, needed)
 }

@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 
 use super::slow_nodes::SlowNodes;
-use crate::wording::{by_hadoop, change};
-use crate::{Stragglers, mapreduce};
+use crate::mapreduce;
 use elephant_analysis::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCause};
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_base::units::Millis;
+use elephant_catalogue::Stragglers;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{by_hadoop, change};
 
 /// The number of causes that get advice.
 const ADVISED: usize = 2;
@@ -55,13 +56,13 @@ impl<'a> Causes<'a> {
     }
 
     /// The nodes that made tasks slow.
-    pub(super) const fn slow_nodes(&self) -> &SlowNodes {
+    pub(in crate::any) const fn slow_nodes(&self) -> &SlowNodes {
         &self.slow_nodes
     }
 
     /// The cause of more than half of the time for which stragglers held up their groups. If they held up no group, the
     /// cause of more than half of the stragglers. `None` if there is no such cause.
-    pub(super) fn mostly(&self) -> Option<Cause> {
+    pub(in crate::any) fn mostly(&self) -> Option<Cause> {
         let held_up: u64 = self.counts.iter().map(|it| it.held_up.get()).sum();
         let stragglers: u64 = self.counts.iter().map(|it| it.stragglers).sum();
         let is_most = |it: &&Counted| match held_up {
@@ -72,12 +73,12 @@ impl<'a> Causes<'a> {
     }
 
     /// The cause of one straggler of the group at index `place`.
-    pub(super) fn of_task(&self, place: usize, task: usize) -> Option<&StragglerCause> {
+    pub(in crate::any) fn of_task(&self, place: usize, task: usize) -> Option<&StragglerCause> {
         self.groups.get(place)?.iter().find(|straggler| straggler.task == task)
     }
 
     /// "garbage collection 3 (2 measured, 1 weak), unexplained 1".
-    pub(super) fn in_words(&self) -> String {
+    pub(in crate::any) fn in_words(&self) -> String {
         let words = |&Counted { cause, stragglers, .. }: &Counted| {
             format!("{} {stragglers}{}", cause.display_name(), in_brackets(&self.confidence(cause)))
         };
@@ -111,7 +112,7 @@ fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec
 const WORTH_ADVICE: f64 = 0.1;
 
 /// Remedies for the causes that cost most.
-pub(super) fn remedies(app: &Application, causes: &Causes<'_>) -> Vec<Advice> {
+pub(in crate::any) fn remedies(app: &Application, causes: &Causes<'_>) -> Vec<Advice> {
     let of = |it: &Counted| {
         let confidence = causes.confidence(it.cause);
         match it.cause {
@@ -165,7 +166,11 @@ fn excluding(app: &Application) -> &'static str {
 }
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.
-pub(super) fn remedy_for_one(app: &Application, found: &StragglerCause, node: Option<&str>) -> Advice {
+pub(in crate::any) fn remedy_for_one(
+    app: &Application,
+    found: &StragglerCause,
+    node: Option<&str>,
+) -> Advice {
     let cause = found.primary;
     let confidence = found.confidence.map(Confidence::name).unwrap_or_default();
     let of_the_node = matches!(

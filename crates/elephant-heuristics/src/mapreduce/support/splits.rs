@@ -2,12 +2,13 @@
 
 mod limits;
 
-pub(super) use limits::{SplitLimits, divided_otherwise, reads_gzip};
+pub(in crate::mapreduce) use limits::{SplitLimits, divided_otherwise, reads_gzip};
 
-use super::{MissingCounters, input_bytes, is_unreadable, run_time, sort_buffer};
-use crate::max_concurrent::max_concurrent;
-use crate::split::{TwoGroups, above_median, two_groups};
+use super::counters::{MissingCounters, input_bytes, is_unreadable, run_time};
+use super::sort_buffer;
 use elephant_analysis::task_time::time_of_tasks;
+use elephant_base::stats::max_concurrent::max_concurrent;
+use elephant_base::stats::split::{TwoGroups, above_median, two_groups};
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
@@ -19,13 +20,13 @@ use elephant_rule::params::quantity::{Duration, Quantity, Ratio};
 
 /// How long tasks should run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
+pub(in crate::mapreduce) struct Target {
     /// The run time per task in a long job.
-    pub(super) run_time: Positive<Duration>,
+    pub(in crate::mapreduce) run_time: Positive<Duration>,
     /// The largest share of the time in which tasks of the job ran.
-    pub(super) share: Positive<Ratio>,
+    pub(in crate::mapreduce) share: Positive<Ratio>,
     /// The part of a task's run time that does not depend on its input.
-    pub(super) start_up: Quantity<Duration>,
+    pub(in crate::mapreduce) start_up: Quantity<Duration>,
 }
 
 impl Target {
@@ -49,7 +50,7 @@ impl Target {
 
     /// How many times the work per task must grow, so that tasks with this mean run time reach the target. At least as
     /// many tasks remain as the job ran at once, and they fill whole waves: otherwise containers would be idle.
-    pub(super) fn growth(self, app: &Application, group: &TaskGroup, mean: i64) -> f64 {
+    pub(in crate::mapreduce) fn growth(self, app: &Application, group: &TaskGroup, mean: i64) -> f64 {
         let aim = self.for_job(app, mean);
         let mean = mean.max(1) as f64;
         let start_up = self.start_up(mean);
@@ -63,14 +64,14 @@ impl Target {
     }
 
     /// The mean run time in milliseconds, once the work per task has grown.
-    pub(super) fn mean_after(self, mean: i64, growth: f64) -> f64 {
+    pub(in crate::mapreduce) fn mean_after(self, mean: i64, growth: f64) -> f64 {
         let mean = mean.max(1) as f64;
         let start_up = self.start_up(mean);
         start_up + growth * (mean - start_up)
     }
 
     /// The run time per task that fits this job, for messages.
-    pub(super) fn shown(self, app: &Application, group: &TaskGroup, mean: i64) -> Millis {
+    pub(in crate::mapreduce) fn shown(self, app: &Application, group: &TaskGroup, mean: i64) -> Millis {
         let after = self.mean_after(mean, self.growth(app, group, mean));
         Millis::from_f64(after.round()).unwrap_or_default()
     }
@@ -111,7 +112,7 @@ fn growth_by_buffer(app: &Application, group: &TaskGroup) -> f64 {
 }
 
 /// The most attempts of a group that ran at once.
-pub(super) fn at_once(group: &TaskGroup) -> u64 {
+pub(in crate::mapreduce) fn at_once(group: &TaskGroup) -> u64 {
     let attempts = &group.attempts;
     let span = |row| {
         let start = attempts.time(row, TimePoint::Start)?;
@@ -127,7 +128,7 @@ pub(super) fn at_once(group: &TaskGroup) -> u64 {
 /// as long. But it is not so small that starting up takes more than a twelfth of the time, and at most half of what the
 /// large tasks read: larger splits would not split them.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) -> Option<Bytes> {
+pub(in crate::mapreduce) fn split_for(app: &Application, group: &TaskGroup, target: Target) -> Option<Bytes> {
     if is_unreadable(group, &Counter::INPUT_BYTES) {
         return None;
     }
@@ -170,24 +171,24 @@ fn largest_if_skewed(group: &TaskGroup, groups: TwoGroups, target: Target) -> Op
 /// Why map tasks that read so much cannot get smaller splits: they read at least twice the largest split that
 /// the settings allow, so their files cannot be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unsplittable {
+pub(in crate::mapreduce) struct Unsplittable {
     read: Bytes,
     /// The largest split that the settings allow.
-    pub(super) split: Bytes,
+    pub(in crate::mapreduce) split: Bytes,
     /// Only the block size limits the splits. The files may have other blocks than those that the job writes.
-    pub(super) by_block: bool,
+    pub(in crate::mapreduce) by_block: bool,
 }
 
 impl Unsplittable {
     /// `None` if `read` fits the splits, or if the settings do not limit them.
-    pub(super) fn of(app: &Application, read: Bytes) -> Option<Self> {
+    pub(in crate::mapreduce) fn of(app: &Application, read: Bytes) -> Option<Self> {
         let limits = SplitLimits::of(app);
         let split = limits.largest()?;
         let by_block = limits.maximum.is_none();
         (read.get() / 2 >= split.get()).then_some(Self { read, split, by_block })
     }
 
-    pub(super) fn advice(self) -> String {
+    pub(in crate::mapreduce) fn advice(self) -> String {
         let Self { read, split, by_block } = self;
         let why = if by_block { "cannot be split or have larger blocks" } else { "cannot be split" };
         format!(
@@ -198,7 +199,7 @@ impl Unsplittable {
 }
 
 /// `size` rounded to whole MiB, at least one: splits need no more precision.
-pub(super) fn whole_mib(size: Bytes) -> Bytes {
+pub(in crate::mapreduce) fn whole_mib(size: Bytes) -> Bytes {
     Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
 }
 

@@ -1,0 +1,24 @@
+//! Sizes of containers that YARN allocates.
+
+use elephant_base::units::Bytes;
+use elephant_model::model::Application;
+use elephant_model::model::conf::ConfKey;
+
+/// The smallest container of most clusters, and the step between sizes.
+pub(in crate::mapreduce) const USUAL_STEP: Bytes = Bytes::from_mib(512);
+
+/// `needed` rounded up to a size that YARN allocates: a multiple of the smallest container, and not above the largest one.
+pub(in crate::mapreduce) fn container_for(app: &Application, needed: Bytes) -> Bytes {
+    let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(USUAL_STEP).whole_mib().max(1);
+    let size =
+        Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step));
+    largest_container(app).map_or(size, |most| size.min(most))
+}
+
+/// The largest container that YARN grants. `None` if it is unknown: a job that got larger ones was configured elsewhere than
+/// its cluster.
+pub(in crate::mapreduce) fn largest_container(app: &Application) -> Option<Bytes> {
+    let most = app.conf.mebibytes(ConfKey::MaximumAllocationMb).filter(|most| most.get() > 0)?;
+    let sizes = [ConfKey::MapMemoryMb, ConfKey::ReduceMemoryMb].into_iter();
+    sizes.filter_map(|key| app.conf.mebibytes(key)).all(|size| size <= most).then_some(most)
+}

@@ -2,7 +2,7 @@
 
 use super::assemble::layers_of;
 use super::index::Indexed;
-use super::settings::{self, GateParams, NodeParams, OrderParams};
+use super::settings::{self, GateParams, NodeParams, OrderParams, TroubleParams};
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_rule::finding::Provenance;
 use elephant_rule::params::layers::{Layers, Parameter};
@@ -18,6 +18,7 @@ pub(super) struct InForce {
     spark_metrics: Listed<SparkMetricParams>,
     gate: Listed<GateParams>,
     order: Listed<OrderParams>,
+    troubles: Listed<TroubleParams>,
     nodes: Listed<NodeParams>,
 }
 
@@ -29,6 +30,7 @@ impl InForce {
             spark_metrics: load(settings::SPARK_METRICS.id, documents, problems)?,
             gate: load(settings::GATE.id, documents, problems)?,
             order: load(settings::ORDER.id, documents, problems)?,
+            troubles: load(settings::TROUBLES.id, documents, problems)?,
             nodes: load(settings::NODES.id, documents, problems)?,
         })
     }
@@ -49,6 +51,10 @@ impl InForce {
         &self.order.0
     }
 
+    pub(super) const fn troubles(&self) -> &TroubleParams {
+        &self.troubles.0
+    }
+
     pub(super) const fn nodes(&self) -> &NodeParams {
         &self.nodes.0
     }
@@ -60,6 +66,7 @@ impl InForce {
             id if id == settings::SPARK_METRICS.id => &self.spark_metrics.1,
             id if id == settings::GATE.id => &self.gate.1,
             id if id == settings::ORDER.id => &self.order.1,
+            id if id == settings::TROUBLES.id => &self.troubles.1,
             id if id == settings::NODES.id => &self.nodes.1,
             _ => &[],
         }

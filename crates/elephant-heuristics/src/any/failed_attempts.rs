@@ -20,7 +20,7 @@ use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, Verdict, Word, Worse};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Count, Duration, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
 use elephant_rule::wording::{by_hadoop, change, decisive, percent, plural};
 
@@ -31,7 +31,7 @@ rule_params! {
         failed_share: Ascending<Ratio>,
         /// Time of failed attempts. Small jobs lose little, however large the share.
         failed_time: Ascending<Duration>,
-        /// MapReduce: map or reduce tasks with a failed attempt / all tasks of that kind, from three tasks on. Where
+        /// MapReduce: map or reduce tasks with a failed attempt / all tasks of that kind, from several_tasks on. Where
         /// many tasks fail, the next run may fail, however little time they lost.
         failed_tasks: Ascending<Ratio>,
         /// MapReduce: attempts that failed because their heap or container was too small, however little time they lost.
@@ -42,6 +42,8 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// The same time. Short applications lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// failed_tasks counts from this number of failed tasks on: with fewer, their share says little.
+        several_tasks: Quantity<Count>,
     }
 }
 
@@ -111,7 +113,7 @@ impl Failures {
 impl Check for Failed {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
-        let cost = Cost::of(app);
+        let cost = Cost::of(app, params.several_tasks.get());
         if cost.attempts == 0 {
             return Verdict::NotApplicable;
         }

@@ -16,7 +16,7 @@ use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Count, Duration, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
 use elephant_rule::wording::{decisive, percent};
 
@@ -30,6 +30,11 @@ rule_params! {
         /// If tasks waited because others of the job ran in all the containers that it got: tasks of the job / the most
         /// that ran at once.
         waves: Ascending<Count>,
+        /// A MapReduce job's own tasks hold all containers that it can get from this share on of the most that it
+        /// held at once.
+        full_share: Quantity<Ratio>,
+        /// Up to this share, a MapReduce job got far fewer containers than at other times.
+        starved_share: Quantity<Ratio>,
     }
 }
 
@@ -70,7 +75,7 @@ impl Check for Waited {
         // Even with both limits off, a wait of 0 is not a finding.
         let severity = if wait == Millis::ZERO { Severity::None } else { by_share.min(by_time) };
         // Finding the cause reads every attempt.
-        let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
+        let cause = (severity > Severity::None).then(|| Cause::of((app, metrics), wait, params));
         let by_waves = cause.as_ref().and_then(Cause::waves).map(|waves| params.waves.severity(waves));
         let severity = by_waves.map_or(severity, |by_waves| severity.min(by_waves));
         let level = severity.max(Severity::Low);

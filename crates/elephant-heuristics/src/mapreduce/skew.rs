@@ -92,6 +92,17 @@ rule_params! {
         uneven_bytes: Quantity<Size>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
+        /// Map tasks whose input is local are compared with those whose input is remote only if there are this many
+        /// of each: with fewer, a median says little.
+        remote_tasks: Quantity<Count>,
+        /// Remote input explains long map tasks if the median run time of remote ones is this multiple of that of
+        /// local ones, ...
+        remote_slowdown: Quantity<Ratio>,
+        /// ... and if this share of the long tasks is remote.
+        remote_share: Quantity<Ratio>,
+        /// Long tasks compute more than others if processors worked for this share of the time by which they are
+        /// longer.
+        computing_share: Quantity<Ratio>,
     }
 }
 
@@ -266,7 +277,7 @@ impl Skew {
         self.worst(times, |groups| {
             // Dr. Elephant compares whole seconds.
             let deviation = groups.in_units_of(1000).deviation();
-            let is_explained = Remote::of(job, groups.pivot).is_some();
+            let is_explained = Remote::of(self, job, groups.pivot).is_some();
             let lost = LostTime::of(job, times, (groups.pivot, is_explained));
             self.side(job, groups, deviation, lost, None)
         })

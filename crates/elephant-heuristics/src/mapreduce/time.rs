@@ -66,6 +66,14 @@ rule_params! {
         few_run_time: Ascending<Duration>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
+        /// More tasks than are needed for this share of the largest saving are not worth their output files.
+        enough_saving: Quantity<Ratio>,
+        /// Map tasks that run in more waves than this use all containers: they are not too few, unless a setting
+        /// makes their splits large.
+        few_waves: Quantity<Count>,
+        /// By this share of its run time, a map task takes longer if it reads its input from another node, as most do
+        /// if they read several blocks.
+        remote_cost: Quantity<Ratio>,
     }
 }
 

@@ -62,6 +62,12 @@ rule_params! {
         driver_memory: Ascending<Size>,
         /// Cores of the driver.
         driver_cores: Ascending<Count>,
+        /// Advice on large heaps halves them, or goes down to this: up to this size, garbage collection works well
+        /// and references are short.
+        good_heap: Quantity<Size>,
+        /// Advice on many cores halves them, or goes down to this: up to this many tasks share a JVM and its
+        /// connections to the storage well.
+        good_cores: Quantity<Count>,
     }
 }
 

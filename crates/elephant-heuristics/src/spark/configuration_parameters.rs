@@ -95,6 +95,12 @@ rule_params! {
         max_partitions: Quantity<Count>,
         /// Largest number of executors to recommend.
         max_instances: Quantity<Count>,
+        /// If the driver has too many cores, this many are advised; in Dr. Elephant, at most this many always.
+        wanted_driver_cores: Quantity<Count>,
+        /// The first task of an executor may take this much longer than others because its JVM starts.
+        jvm_start: Quantity<Duration>,
+        /// A slow task is explained by its data only if it has at least this much.
+        ignored_data: Quantity<Size>,
     }
 }
 

@@ -15,7 +15,7 @@ use elephant_model::model::spark::{Executor, Facet, Spark, Stage};
 use elephant_model::model::table::TaskKind;
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
-use elephant_rule::params::quantity::{Duration, Ratio};
+use elephant_rule::params::quantity::{Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
 use elephant_rule::wording::{limit, percent};
 
@@ -29,6 +29,8 @@ rule_params! {
         /// Low GC time / task time. It causes a remark that the heap may be too large, but never a
         /// finding.
         gc_low_ratio: Descending<Ratio>,
+        /// A stage with a larger share of the garbage collection than this is named.
+        stage_share: Quantity<Ratio>,
     }
 }
 
@@ -41,9 +43,6 @@ pub(super) const RULE: Rule =
 /// The message of a finding.
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \
     ({limit})[; {share} of it in {stage}]";
-
-/// A stage with a larger share of the collections than this is named.
-const MOST: f64 = 0.5;
 
 struct Collection(Gc);
 
@@ -79,7 +78,7 @@ impl Check for Collection {
         ];
         evidence.extend(self.remark(ratio, time).map(|text| ("gc_low_text", Measure::Text(text))));
         let passed = params.gc_ratio.describe_in(severity, percent);
-        let (stage, share) = most_collecting(app, spark).unzip();
+        let (stage, share) = most_collecting(app, spark, params.stage_share.get()).unzip();
         Judgement::of(Subject::Application, severity)
             .tasks(workers.len() as u64)
             .facts(evidence)
@@ -108,8 +107,8 @@ impl Check for Collection {
     }
 }
 
-/// The stage with most of the collections, and its share; `None` if no stage has most of them, or if it is the only one.
-fn most_collecting<'a>(app: &Application, spark: &'a Spark) -> Option<(&'a Stage, f64)> {
+/// The stage with most of the collections, and its share; `None` if no stage has more than the share `from` of them, or if it is the only one.
+fn most_collecting<'a>(app: &Application, spark: &'a Spark, from: f64) -> Option<(&'a Stage, f64)> {
     let of_stage = |stage: &'a Stage| {
         let attempts = &app.groups.get(stage.group?)?.attempts;
         Some((attempts.sum(&[Counter::GcTimeMillis])?, stage))
@@ -117,7 +116,7 @@ fn most_collecting<'a>(app: &Application, spark: &'a Spark) -> Option<(&'a Stage
     let each: Vec<(u64, &Stage)> = spark.stages.iter().filter_map(of_stage).collect();
     let all: u64 = each.iter().map(|(time, _)| time).sum();
     let (most, stage) = each.iter().max_by_key(|(time, _)| *time).filter(|_| each.len() > 1)?;
-    Some((*stage, *most as f64 / all.max(1) as f64)).filter(|(_, share)| *share > MOST)
+    Some((*stage, *most as f64 / all.max(1) as f64)).filter(|(_, share)| *share > from)
 }
 
 impl Collection {

@@ -25,7 +25,7 @@ use elephant_model::model::table::TaskKind;
 use elephant_rule::finding::{Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
-use elephant_rule::params::rule_params;
+use elephant_rule::params::{Positive, rule_params};
 use elephant_rule::wording::{decisive, other_stages, percent, plural};
 
 rule_params! {
@@ -47,6 +47,21 @@ rule_params! {
         small_files: Ascending<Count>,
         /// Files are small below this mean size; so is the input of tasks that read whole files.
         small_file_size: Quantity<Size>,
+        /// Small tasks are too many from this multiple of the advised number on.
+        many_times: Quantity<Count>,
+        /// A stage that lost less than this is not judged.
+        ignored_time: Quantity<Duration>,
+        /// The data of a task that writes files of a good size: a block of HDFS, and what a task of a shuffle handles
+        /// well.
+        good_file_size: Positive<Size>,
+        /// Small files are reported only if good ones would be fewer by this factor.
+        fewer_files: Quantity<Count>,
+        /// The time in which tasks are read counts only in stages with this many tasks for each slot: the first task
+        /// of each executor also loads classes.
+        start_rounds: Quantity<Count>,
+        /// That time must be at least this share of a task's time before and after its run. The rest has other
+        /// reasons, such as a busy driver.
+        start_share: Quantity<Ratio>,
     }
 }
 

@@ -46,6 +46,11 @@ rule_params! {
         tasks_per_slot: Quantity<Count>,
         /// For stages that leave task slots idle: tasks that would be shorter are not worth splitting.
         small_task_time: Quantity<Duration>,
+        /// A stage with fewer tasks than this for each task slot may have too few.
+        few_tasks_per_slot: Quantity<Count>,
+        /// From this many tasks for each task slot on, most tasks of a stage wait for a slot: dynamic allocation
+        /// would ask for more executors.
+        waiting_tasks_per_slot: Quantity<Count>,
     }
 }
 
@@ -215,11 +220,11 @@ impl StageRuntime {
             advice.extend(failures.advice(place.as_ref()));
         }
         if facts.by_time > Severity::None {
-            advice.push(faster(app, spark, facts.stage, wanted));
+            advice.push(self.faster(app, spark, facts.stage, wanted));
             if facts.by_time > facts.by_failures {
                 tells = match wanted {
                     Some(_) => TroubleKind::FewTasks,
-                    None if wants_executors(app, spark, facts.stage) => TroubleKind::FewExecutors,
+                    None if self.wants_executors(app, spark, facts.stage) => TroubleKind::FewExecutors,
                     None => TroubleKind::LongRun,
                 };
             }
@@ -282,54 +287,48 @@ impl StageRuntime {
     }
 }
 
-/// Tasks below this multiple of the task slots are few.
-const FEW_TIMES: u64 = 2;
-
 impl StageRuntime {
     /// The number of tasks that a stage should have, if it has too few.
     fn wanted(&self, app: &Application, spark: &Spark, stage: &Stage) -> Option<u64> {
         let tasks = stage.announced_tasks.unwrap_or_default();
-        let few = tasks < memory::most_slots(app, spark).saturating_mul(FEW_TIMES);
+        let few = (tasks as f64) < self.few_tasks_per_slot.get() * memory::most_slots(app, spark) as f64;
         let aim =
             Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() };
         Some(aim).filter(|_| few)?.more_than(app, spark, stage)
     }
-}
 
-/// From this multiple of the task slots on, most tasks of a stage wait for a slot.
-const WAITING_TIMES: u64 = 4;
+    /// More tasks if cores are idle; otherwise more cores.
+    fn faster(&self, app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
+        let tasks = stage.announced_tasks.unwrap_or_default();
+        let group = stage.group.and_then(|group| app.groups.get(group));
+        if let Some((wanted, group)) = wanted.zip(group) {
+            return advice(app, spark, stage, Source::of(app, spark, stage, group), (tasks, wanted));
+        }
+        let slots = memory::most_slots(app, spark);
+        let what = format!("{} share {slots} task slots", plural(tasks, "task"));
+        if memory::is_local(app, spark) {
+            let more = memory::more_local_cores(app, slots);
+            let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
+            return what.conditional();
+        }
+        let more = memory::more_executors(app, spark);
+        if self.wants_executors(app, spark, stage) {
+            return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors")
+                .set(more);
+        }
+        // The work stays the same.
+        let what = Advice::new(what + "; if it must end earlier, use more executors");
+        what.set(more).conditional()
+    }
 
-/// More tasks if cores are idle; otherwise more cores.
-fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
-    let tasks = stage.announced_tasks.unwrap_or_default();
-    let group = stage.group.and_then(|group| app.groups.get(group));
-    if let Some((wanted, group)) = wanted.zip(group) {
-        return advice(app, spark, stage, Source::of(app, spark, stage, group), (tasks, wanted));
+    /// Whether dynamic allocation, which asks for executors by itself and gives them back, was kept from more of them.
+    fn wants_executors(&self, app: &Application, spark: &Spark, stage: &Stage) -> bool {
+        let waiting = self.waiting_tasks_per_slot.get() * memory::most_slots(app, spark) as f64;
+        app.allocates_dynamically()
+            && !memory::is_local(app, spark)
+            && stage.announced_tasks.unwrap_or_default() as f64 >= waiting
+            && memory::more_executors(app, spark).is_some()
     }
-    let slots = memory::most_slots(app, spark);
-    let what = format!("{} share {slots} task slots", plural(tasks, "task"));
-    if memory::is_local(app, spark) {
-        let more = memory::more_local_cores(app, slots);
-        let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
-        return what.conditional();
-    }
-    let more = memory::more_executors(app, spark);
-    if wants_executors(app, spark, stage) {
-        return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors")
-            .set(more);
-    }
-    // The work stays the same.
-    let what = Advice::new(what + "; if it must end earlier, use more executors");
-    what.set(more).conditional()
-}
-
-/// Whether dynamic allocation, which asks for executors by itself and gives them back, was kept from more of them.
-fn wants_executors(app: &Application, spark: &Spark, stage: &Stage) -> bool {
-    let waiting = memory::most_slots(app, spark).saturating_mul(WAITING_TIMES);
-    app.allocates_dynamically()
-        && !memory::is_local(app, spark)
-        && stage.announced_tasks.unwrap_or_default() >= waiting
-        && memory::more_executors(app, spark).is_some()
 }
 
 #[cfg(test)]

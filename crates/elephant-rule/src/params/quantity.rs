@@ -181,6 +181,15 @@ pub struct Quantity<U> {
 }
 
 #[doc(hidden)]
+impl Quantity<Count> {
+    /// The count as a whole number, rounded up.
+    #[must_use]
+    pub fn whole(self) -> u64 {
+        Bytes::from_f64(self.value.ceil()).unwrap_or_default().get()
+    }
+}
+
+#[doc(hidden)]
 impl<U: Unit> Quantity<U> {
     /// The stored number.
     #[must_use]

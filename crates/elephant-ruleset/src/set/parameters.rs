@@ -1,7 +1,7 @@
 //! Parameters in force that belong to no rule.
 
 use super::RuleSet;
-use super::settings::{GateParams, NodeParams, OrderParams};
+use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_rule::params::layers::Parameter;
 
@@ -29,6 +29,12 @@ impl RuleSet {
     #[must_use]
     pub fn order(&self) -> &OrderParams {
         self.in_force.order()
+    }
+
+    /// The parameters of troubles and of what their remedies are worth.
+    #[must_use]
+    pub fn troubles(&self) -> &TroubleParams {
+        self.in_force.troubles()
     }
 
     /// The parameters of the ranking of nodes.

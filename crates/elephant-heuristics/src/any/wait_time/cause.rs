@@ -1,5 +1,6 @@
 //! Finds what an application waited for, as far as its history shows.
 
+use super::Wait;
 use super::held::{self, Held};
 use crate::any::support::groups::task_name;
 use crate::spark;
@@ -63,7 +64,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) fn of(app: &Application, metrics: &Metrics, wait: Millis) -> Self {
+    pub(super) fn of((app, metrics): (&Application, &Metrics), wait: Millis, params: &Wait) -> Self {
         if app.engine == Engine::Spark {
             let for_first = metrics.wait_for_first.filter(|&first| is_most(first, wait));
             let for_late = metrics.wait_for_late.filter(|&late| is_most(late, wait));
@@ -76,11 +77,11 @@ impl Cause {
         let reduces = metrics.wait_of_reduces.unwrap_or_default();
         let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
         let (kind, wait) = if reduces > maps { (TaskKind::Reduce, reduces) } else { (TaskKind::Map, maps) };
-        app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait))
+        app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait, params))
     }
 
     /// The cause of the wait of one kind of tasks.
-    fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis) -> Self {
+    fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis, params: &Wait) -> Self {
         let (kind, tasks) = (group.kind, group.tasks.len() as u64);
         let could = could_start(group, wait);
         if let Some(restarted) = could.and_then(|could| restarted(app, could, wait)) {
@@ -90,7 +91,7 @@ impl Cause {
         {
             return Self::Master { after };
         }
-        let held = Held::of(app, kind);
+        let held = Held::of(app, kind, [params.full_share.get(), params.starved_share.get()]);
         let first = could.zip(first_start(group));
         let after = first.and_then(|(could, first)| Millis::between(could, first));
         if let Some(after) = after.filter(|&after| is_most(after, wait)) {

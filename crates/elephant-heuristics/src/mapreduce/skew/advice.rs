@@ -92,15 +92,15 @@ impl Skewness {
     }
 
     pub(super) fn time_advice(&self, job: Job<'_>, groups: TwoGroups) -> Vec<Advice> {
-        let (Self(role, _), (app, ..)) = (self, job);
-        if let Some(remote) = Remote::of(job, groups.pivot) {
+        let (Self(role, params), (app, ..)) = (self, job);
+        if let Some(remote) = Remote::of(params, job, groups.pivot) {
             return vec![remote.advice()];
         }
         let tasks = role.plural();
         let node = common_node(job, groups.pivot);
         // A slow node takes more CPU time for the same work, too.
         let cpu = CpuTimes::of(job, groups.pivot).filter(|_| node.is_none());
-        let computes = cpu.as_ref().is_some_and(CpuTimes::explain);
+        let computes = cpu.as_ref().is_some_and(|cpu| cpu.explain(params.computing_share.get()));
         let mut advice = vec![Advice::new(match (node, cpu) {
             (Some((node, there, long)), _) => format!(
                 "{there} of the {long} long {tasks} ran on {node}: check that node, and exclude it from the cluster ({}) while \
@@ -156,9 +156,9 @@ impl CpuTimes {
         Some(Self { cpu: (long.0, others.0), run: (long.1, others.1) })
     }
 
-    /// Whether long tasks are long because they compute: for at least half of the time that they take beyond the others.
-    fn explain(&self) -> bool {
-        self.cpu.0 - self.cpu.1 >= 0.5 * (self.run.0 - self.run.1)
+    /// Whether long tasks are long because they compute: for at least this share of the time that they take beyond the others.
+    fn explain(&self, share: f64) -> bool {
+        self.cpu.0 - self.cpu.1 >= share * (self.run.0 - self.run.1)
     }
 
     fn ratio(&self) -> f64 {

@@ -16,7 +16,6 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, job_type};
 use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
-use elephant_rule::params::quantity::{Duration, Quantity};
 use elephant_rule::wording::decisive;
 
 /// The message if a replay shows what more tasks save.
@@ -31,10 +30,6 @@ const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and {read}; twice as ma
 const MOST_TRIED: usize = 12;
 const LEAST_TRIED: usize = 3;
 const ATTEMPTS: usize = 400_000;
-/// More tasks than needed for this share of the largest saving are not worth their output files.
-const ENOUGH: f64 = 0.95;
-/// Map tasks that run in more waves than this use all containers.
-const MOST_WAVES: f64 = 2.0;
 /// The share of a task's run time for which starting up may last, as a divisor.
 const START_UPS: f64 = 12.0;
 
@@ -75,22 +70,16 @@ impl FewTasks {
         Some(Self { lost: after_maps.to_millis(), share, ..Self::enough(now) })
     }
 
-    /// `None` if a replay cannot tell. At most `limit` tasks make sense. `may_lose` says whether a loss is one that the
-    /// rule judges.
+    /// `None` if a replay cannot tell. At most `limit` tasks make sense.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    fn of(
-        app: &Application,
-        (kind, limit): (Kind, f64),
-        start_up: Quantity<Duration>,
-        may_lose: impl Fn(Self) -> bool,
-    ) -> Option<Self> {
+    fn of(app: &Application, (kind, limit): (Kind, f64), params: &Time) -> Option<Self> {
         if app.uberized == Some(true) {
             return None;
         }
         let job = ReplayedJob::of(app)?;
         let plan = &job.plan;
         let (now, room) = (plan.count(kind), plan.room_for(kind)?);
-        let least = START_UPS * start_up.get() * 1000.0;
+        let least = START_UPS * params.start_up_cost.get() * 1000.0;
         let most = (plan.work_of(kind).as_f64() / least.max(1.0)).min(f64::from(room)).min(limit);
         if most <= f64::from(now) || now == 0 {
             return Some(Self::enough(now));
@@ -104,7 +93,8 @@ impl FewTasks {
         let saved = |count: u32| Some((count, job.saved(&[more(count)])?));
         let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
-        let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
+        let is_enough =
+            |(_, saved): &&(u32, Micros)| saved.as_f64() >= params.enough_saving.get() * best && best > 0.0;
         let Some(&(wanted, saved)) = tried.iter().find(is_enough) else { return Some(Self::enough(now)) };
         // More tasks also hide a slow node, which is no reason to have more of them. Neither are a few large map tasks.
         let mut others = vec![Cause::FailedAttempts(kind), Cause::Stragglers(kind)];
@@ -113,7 +103,7 @@ impl FewTasks {
         }
         let besides = job.lost_besides(&[more(wanted)], &others);
         let few = |lost: Millis, share: f64| Self { wanted, lost, share, ..Self::enough(now) };
-        let is_judged = besides.is_none_or(|besides| may_lose(few(besides.time, besides.share)));
+        let is_judged = besides.is_none_or(|besides| params.may_lose(few(besides.time, besides.share)));
         Some(if is_judged { few(saved.to_millis(), job.share(saved)) } else { Self::enough(now) })
     }
 }
@@ -210,7 +200,7 @@ impl Time {
         if FewTasks::at_most(app, now).is_some_and(|most| !self.may_lose(most)) {
             return Some(FewTasks::enough(now));
         }
-        FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self.start_up_cost, |few| self.may_lose(few))
+        FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self)
     }
 
     /// What the job loses by large splits; `None` if it is unknown, or if map tasks are too short to be divided,
@@ -222,12 +212,12 @@ impl Time {
         let work: Millis = group.winners().filter_map(|row| group.attempts.run_time(row)).sum();
         let is_short = work.as_f64() <= now * START_UPS * self.start_up_cost.get();
         // In several waves, no container is idle.
-        let has_waves = now > MOST_WAVES * at_once(group) as f64;
+        let has_waves = now > self.few_waves.get() * at_once(group) as f64;
         if (is_short || has_waves) && !splits.is_by_setting() {
             return None;
         }
         let most = splits.most();
-        let replayed = FewTasks::of(app, (Kind::Map, most), self.start_up_cost, |few| self.may_lose(few));
+        let replayed = FewTasks::of(app, (Kind::Map, most), self);
         if let Some(few) = replayed {
             return Some(FewTasks { splits: Some(splits), ..few });
         }

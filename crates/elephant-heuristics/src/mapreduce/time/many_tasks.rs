@@ -14,9 +14,6 @@ use elephant_model::model::conf::{ConfKey, defaults};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::Measure;
 
-/// How much longer a map task takes that reads its input from another node, as a share of its run time.
-const REMOTE_COST: f64 = 0.1;
-
 /// What a job loses because its tasks are many and short.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct ManyTasks {
@@ -90,7 +87,8 @@ impl RunTime {
             return 0.0;
         }
         let work: Millis = group.winners().filter_map(|row| group.attempts.run_time(row)).sum();
-        REMOTE_COST * (1.0 - 1.0 / growth) * work.as_f64() / (at_once(group) as f64 * of_containers).max(1.0)
+        self.1.remote_cost.get() * (1.0 - 1.0 / growth) * work.as_f64()
+            / (at_once(group) as f64 * of_containers).max(1.0)
     }
 
     /// The part of each run time that fewer tasks would not need, in milliseconds. A fit of time on input shows it.

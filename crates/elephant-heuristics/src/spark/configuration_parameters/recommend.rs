@@ -20,8 +20,6 @@ use elephant_rule::finding::Measure;
 
 /// The additional memory overhead after a container was killed.
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
-/// The number of driver cores that Dr. Elephant recommends.
-const DRIVER_CORES: u64 = 2;
 
 /// The recommended value of every setting; unchanged if no measurement calls for a change.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +100,7 @@ impl Plan {
             }
         }
         if facts.driver.too_many_cores > Severity::None {
-            self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);
+            self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole());
         }
     }
 
@@ -210,7 +208,7 @@ impl Plan {
         let set = facts.app.conf.find(ConfKey::ExecutorMemoryOverhead).map(|_| facts.overhead);
         self.to.overhead =
             if bad(facts.container_kills) { Some(facts.overhead + MORE_OVERHEAD) } else { set };
-        self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);
+        self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole());
         if let Some(peak) = facts.driver.peak {
             self.to.driver_memory = heap_for(peak).min(facts.driver.memory);
         }

@@ -9,11 +9,6 @@ use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 
-/// The maximum task time that the start of a JVM explains.
-const START_UP: Millis = Millis::from_secs(30);
-/// Data that takes no noticeable time.
-const LITTLE: Bytes = Bytes::from_mib(1);
-
 /// The analysis of one stage attempt.
 pub(super) struct Analysis<'a> {
     pub(super) stage: &'a Stage,
@@ -144,7 +139,7 @@ fn stage_share(figures: &Figures, app_time: Option<Millis>, limits: &Limits) -> 
 
 fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
     let from = limits.skew_ratio.values().map_or(0.0, |[low, ..]| low);
-    let matters = |flow: &Flow| flow.of_slowest >= LITTLE && flow.ratio() >= from;
+    let matters = |flow: &Flow| flow.of_slowest.as_f64() >= limits.ignored_data.get() && flow.ratio() >= from;
     let mut more: Vec<Flow> = figures.flows.iter().copied().filter(matters).collect();
     more.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
     if !more.is_empty() {
@@ -153,7 +148,7 @@ fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
     }
     let gc =
         figures.run_time.zip(figures.slowest.gc).filter(|(run, gc)| gc.as_f64() * 2.0 > run.gap().as_f64());
-    let starting = figures.run_time.is_some_and(|run| run.gap() <= START_UP);
+    let starting = figures.run_time.is_some_and(|run| run.gap().as_f64() <= limits.jvm_start.get());
     vec![match gc {
         _ if figures.slowest.first_on_executor && starting => Cause::FirstOnExecutor,
         Some((_, gc)) => Cause::Gc(gc),

@@ -11,11 +11,6 @@ use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::TroubleKind;
 
-/// A stage that loses less is not judged.
-const LEAST_LOSS: Millis = Millis::new(100);
-
-/// Small tasks are too many from this multiple of the wanted number on.
-const MANY_TIMES: f64 = 5.0;
 /// A stage with a number of tasks that does not fit, and what that cost.
 pub(super) struct Lost<'a> {
     pub(super) stage: &'a Stage,
@@ -69,7 +64,7 @@ fn lost<'a>(
     let small = params.small_task_time.get();
     let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
     let may_be_few = mean >= TIMES_SMALL * small && count < params.aim().most_splits(slots);
-    let is_many = count >= MANY_TIMES * enough
+    let is_many = count >= params.many_times.get() * enough
         && (middle < small || (middle < TIMES_SMALL * small && reads_little(group, params)));
     // Finding out what sets the number of tasks takes a look at all jobs. Most stages have a number that fits and end
     // here.
@@ -86,7 +81,7 @@ fn lost<'a>(
         // Cores that other stages used at the same time were not idle.
         let most = even.min(span) - ideal;
         let idle = |most: f64| most.min(span * all.idle(open, tasks.from, tasks.to) / slots);
-        let time = if most < LEAST_LOSS.as_f64() { most } else { idle(most) };
+        let time = if most < params.ignored_time.get() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if is_many {
         let overhead = tasks.overhead_of_small(middle, params.small_task_overhead.get());
@@ -94,7 +89,7 @@ fn lost<'a>(
     } else {
         return None;
     };
-    let time = Millis::from_f64(time).filter(|time| *time >= LEAST_LOSS)?;
+    let time = Millis::from_f64(time).filter(|time| time.as_f64() >= params.ignored_time.get())?;
     Some(Lost {
         stage,
         kind,

@@ -8,9 +8,29 @@
 mod any;
 mod declare;
 mod mapreduce;
+mod shown;
 mod spark;
 
 use elephant_catalogue::Catalogue;
 
 /// Every built-in rule, in the order of the documentation.
 pub const BUILT_IN: Catalogue = Catalogue(&[mapreduce::RULES, spark::RULES, any::RULES]);
+
+#[cfg(test)]
+mod built_in {
+    //! The parameters of `rules/advice.yaml`, for tests.
+
+    use std::sync::LazyLock;
+
+    use elephant_catalogue::{AdviceParams, Advised};
+    use elephant_model::model::Application;
+    use elephant_ruleset::RuleSet;
+
+    static ADVICE: LazyLock<AdviceParams> =
+        LazyLock::new(|| RuleSet::new(crate::BUILT_IN).unwrap().advice().clone());
+
+    /// The application with these parameters.
+    pub(crate) fn advised(app: &Application) -> Advised<'_> {
+        Advised { app, advice: &ADVICE }
+    }
+}

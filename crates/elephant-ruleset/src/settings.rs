@@ -3,6 +3,7 @@
 
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_base::severity::Severity;
+use elephant_catalogue::AdviceParams;
 use elephant_rule::params::quantity::{Count, Duration, MemoryTime, Quantity, Ratio};
 use elephant_rule::params::{Key, Params, Positive, choice, rule_params};
 
@@ -167,6 +168,15 @@ pub(crate) const NODES: Settings = Settings {
     keys: NodeParams::keys,
 };
 
+/// Parameters of advice that several rules give.
+pub(crate) const ADVICE: Settings = Settings {
+    id: "advice",
+    title: "Advice",
+    page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/advice.md")),
+    defaults: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/advice.yaml")),
+    keys: AdviceParams::keys,
+};
+
 /// Parameters of troubles.
 pub(crate) const TROUBLES: Settings = Settings {
     id: "troubles",
@@ -177,7 +187,7 @@ pub(crate) const TROUBLES: Settings = Settings {
 };
 
 /// All of them, in the order of the documentation.
-pub const ALL: [&Settings; 6] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER, &TROUBLES, &NODES];
+pub const ALL: [&Settings; 7] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER, &ADVICE, &TROUBLES, &NODES];
 
 #[cfg(test)]
 mod tests {

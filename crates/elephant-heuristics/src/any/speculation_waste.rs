@@ -32,7 +32,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "speculation-waste", "Speculation Waste", tells Speculation, Waste, |layers| load(layers, Lost))
+    rule!(Own, "speculation-waste", "Speculation Waste", tells Speculation, Waste, |layers, _| load(layers, Lost))
         .measured_by("lost_ratio", Worse::Higher);
 
 /// The message of a finding.

@@ -37,7 +37,7 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!(Own, "straggler-detection", "Straggler Detection", tells Speculation, Detection, |layers| load(
+pub(super) const RULE: Rule = rule!(Own, "straggler-detection", "Straggler Detection", tells Speculation, Detection, |layers, _| load(
     layers,
     OwnSpeculation
 ));

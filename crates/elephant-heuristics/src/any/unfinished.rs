@@ -24,7 +24,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "unfinished", "Unfinished", tells Unfinished, Unfinished, |layers| load(layers, EndsEarly));
+    rule!(Own, "unfinished", "Unfinished", tells Unfinished, Unfinished, |layers, _| load(layers, EndsEarly));
 
 /// The message of a finding.
 const MESSAGE: &str = "the log ends[ at {last}] with {running}, and without an end of {whole} ({limit})";

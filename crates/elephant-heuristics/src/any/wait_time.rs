@@ -4,6 +4,8 @@ mod advice;
 mod cause;
 mod held;
 
+use std::sync::Arc;
+
 use cause::Cause;
 
 use super::support::costs;
@@ -11,7 +13,7 @@ use super::support::groups::tasks;
 use crate::declare::any as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, three_digits};
-use elephant_catalogue::{Check, NOT_MEASURED, Rule, Shared, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, NOT_MEASURED, Rule, Shared, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
@@ -38,8 +40,9 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!(Own, "wait-time", "Wait Time", tells Waiting, Wait, |layers| load(layers, Waited));
+pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", tells Waiting, Wait, |layers, advice| load_advised(
+    layers, advice, Waited
+));
 
 /// The message of a finding.
 const MESSAGE: &str =
@@ -49,7 +52,7 @@ const MESSAGE: &str =
 const BY_KINDS: &str = "map tasks waited {maps} and reduce tasks {reduces} of its run time of {run_time_ms}, together \
                         {wait_ratio:%}[; {cause}] ({limit})";
 
-struct Waited(Wait);
+struct Waited(Wait, Arc<AdviceParams>);
 
 impl Check for Waited {
     fn check(&self, app: &Application) -> Verdict {
@@ -57,7 +60,8 @@ impl Check for Waited {
     }
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(metrics) = shared.metrics() else {
             return Verdict::NotEvaluated(NOT_MEASURED.to_owned());
         };

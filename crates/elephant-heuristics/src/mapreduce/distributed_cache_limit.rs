@@ -30,7 +30,7 @@ pub(super) const RULE: Rule = rule!(
     "distributed-cache-limit",
     "Distributed Cache Limit", tells Cluster,
     CacheLimit,
-    |layers| load(layers, Cache)
+    |layers, _| load(layers, Cache)
 )
 .measured_by("largest_bytes", Worse::Higher);
 

@@ -31,7 +31,7 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", tells Cluster, QueueLimit, |layers| load(
+pub(super) const RULE: Rule = rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", tells Cluster, QueueLimit, |layers, _| load(
     layers, Limit
 ));
 

@@ -40,7 +40,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", tells ManyTasks, InputSize, |layers| {
+    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", tells ManyTasks, InputSize, |layers, _| {
         load(layers, Splits)
     })
     .also_telling(&[TroubleKind::FewTasks]);

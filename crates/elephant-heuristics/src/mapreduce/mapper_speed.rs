@@ -1,5 +1,7 @@
 //! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
+use std::sync::Arc;
+
 use super::support::counters::{
     MissingCounters, counter, input_bytes, is_unreadable, run_time, to_bytes, to_millis, unreadable,
 };
@@ -10,7 +12,7 @@ use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::{median, truncated_mean};
 use elephant_base::units::{BytesPerSecond, three_digits};
-use elephant_catalogue::{Check, Rule, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
@@ -63,15 +65,15 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", tells SlowTasks, MapperSpeed, |layers| load(
-        layers, Reading
+    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", tells SlowTasks, MapperSpeed, |layers, advice| load_advised(
+        layers, advice, Reading
     ))
     .measured_by("speed_bytes_per_second", Worse::Lower);
 
 /// The message of a finding.
 const MESSAGE: &str = "a map task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
 
-struct Reading(MapperSpeed);
+struct Reading(MapperSpeed, Arc<AdviceParams>);
 
 /// The counters of the bytes that a map task reads, and of the bytes of its split's description.
 const READ: [Counter; 6] = [
@@ -94,7 +96,8 @@ struct Sample {
 
 impl Check for Reading {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
@@ -172,7 +175,7 @@ fn busy(group: &TaskGroup) -> Option<f64> {
 }
 
 fn advice(
-    app: &Application,
+    app: &Advised<'_>,
     group: &TaskGroup,
     bytes: i64,
     severity: Severity,

@@ -64,7 +64,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", tells Shuffle, ShuffleSort, |layers| load(
+    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", tells Shuffle, ShuffleSort, |layers, _| load(
         layers, Phases
     ))
     .measured_by("shuffle_reduce_ratio", Worse::Higher)

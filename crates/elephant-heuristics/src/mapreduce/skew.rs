@@ -8,6 +8,8 @@ mod records;
 mod remote;
 mod uneven;
 
+use std::sync::Arc;
+
 use division::Division;
 use evidence::evidence;
 use limits::{Limit, conditions};
@@ -24,7 +26,7 @@ use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::{Bytes, Millis, three_digits};
-use elephant_catalogue::{Check, Rule, chart_limit, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, chart_limit, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
@@ -110,16 +112,15 @@ rule_params! {
 const DEVIATION: ChartLimit = chart_limit("deviation", ComparedWith::GroupDeviation);
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", tells Skew, Skew, |layers| load(layers, |p| {
-        Skewness(Role::Map, p)
-    }))
+    rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", tells Skew, Skew, |layers, advice| load_advised(
+        layers, advice, |p, advice| Skewness(Role::Map, p, advice)
+    ))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
     .also_telling(&[TroubleKind::Stragglers]);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", tells Skew, Skew, |layers| load(
-        layers,
-        |p| Skewness(Role::Reduce, p)
+    rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", tells Skew, Skew, |layers, advice| load_advised(
+        layers, advice, |p, advice| Skewness(Role::Reduce, p, advice)
     ))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
@@ -148,7 +149,7 @@ const OF_TIME: Messages = Messages {
     one_group: "{all_tasks} {time_large_group_avg_ms}[ {each}]",
 };
 
-struct Skewness(Role, Skew);
+struct Skewness(Role, Skew, Arc<AdviceParams>);
 
 /// One of the two quantities that can be skewed.
 struct Side {
@@ -164,11 +165,12 @@ struct Side {
 type Values = [(i64, usize)];
 
 /// The judged tasks and the job that they belong to.
-type Job<'a> = (&'a Application, &'a TaskGroup, RunTimes);
+type Job<'a> = (&'a Advised<'a>, &'a TaskGroup, RunTimes);
 
 impl Check for Skewness {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(role, params) = self;
+        let app = &Advised { app, advice: &self.2 };
+        let Self(role, params, _) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
@@ -221,7 +223,7 @@ impl Check for Skewness {
     }
 
     fn reads(&self, kind: TaskKind) -> CounterMask {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         if kind == role.kind() { CounterMask::of(role.input()) } else { CounterMask::NONE }
     }
 }
@@ -268,7 +270,7 @@ impl Skew {
             let blocks = groups.large.mean as f64 / block.as_f64().max(1.0);
             let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
             let size = Limit::of(limits::SIZE, &self.large_group_blocks, (severity, blocks), in_blocks);
-            let lost = LostTime::of(job, bytes, (groups.pivot, false));
+            let lost = LostTime::of((job.0, job.1, job.2), bytes, (groups.pivot, false));
             self.side(job, groups, groups.deviation(), lost, size)
         })
     }
@@ -278,7 +280,7 @@ impl Skew {
             // Dr. Elephant compares whole seconds.
             let deviation = groups.in_units_of(1000).deviation();
             let is_explained = Remote::of(self, job, groups.pivot).is_some();
-            let lost = LostTime::of(job, times, (groups.pivot, is_explained));
+            let lost = LostTime::of((job.0, job.1, job.2), times, (groups.pivot, is_explained));
             self.side(job, groups, deviation, lost, None)
         })
     }
@@ -355,7 +357,7 @@ impl Skewness {
         side: &Side,
         (messages, records): (&Messages, Option<MoreRecords>),
     ) -> Judgement {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         let TwoGroups { small, large, .. } = side.groups;
         let (template, first) =
             if small.count == 0 { (messages.one_group, large) } else { (messages.two_groups, small) };

@@ -5,6 +5,8 @@ mod large_splits;
 mod many_tasks;
 mod small_files;
 
+use std::sync::Arc;
+
 use many_tasks::ManyTasks;
 
 use super::support::counters::{mean_input, to_millis};
@@ -17,7 +19,7 @@ use crate::declare::mapreduce as rule;
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
-use elephant_catalogue::{Check, Rule, chart_limit, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, chart_limit, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
@@ -68,11 +70,9 @@ rule_params! {
         without_waiting: bool,
         /// More tasks than are needed for this share of the largest saving are not worth their output files.
         enough_saving: Quantity<Ratio>,
-        /// Map tasks that run in more waves than this use all containers: they are not too few, unless a setting
-        /// makes their splits large.
+        /// Map tasks that run in more waves than this use all containers.
         few_waves: Quantity<Count>,
-        /// By this share of its run time, a map task takes longer if it reads its input from another node, as most do
-        /// if they read several blocks.
+        /// How much longer a map task takes that reads its input from another node, as a share of its run time.
         remote_cost: Quantity<Ratio>,
     }
 }
@@ -83,15 +83,14 @@ const RUN_TIMES: &[ChartLimit] = &[
 ];
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", tells ManyTasks, Time, |layers| load(layers, |p| {
-        RunTime(Role::Map, p)
-    }))
+    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", tells ManyTasks, Time, |layers, advice| load_advised(
+        layers, advice, |p, advice| RunTime(Role::Map, p, advice)
+    ))
     .charted(RUN_TIMES)
     .also_telling(&[TroubleKind::FewTasks]);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", tells ManyTasks, Time, |layers| load(
-        layers,
-        |p| RunTime(Role::Reduce, p)
+    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", tells ManyTasks, Time, |layers, advice| load_advised(
+        layers, advice, |p, advice| RunTime(Role::Reduce, p, advice)
     ))
     .charted(RUN_TIMES)
     .also_telling(&[TroubleKind::FewTasks]);
@@ -106,11 +105,12 @@ const SAVED: &str = "share of the job's run time that fewer tasks would save";
 /// The same as a condition.
 const REMEDY: &str = "the job is as fast with fewer tasks";
 
-struct RunTime(Role, Time);
+struct RunTime(Role, Time, Arc<AdviceParams>);
 
 impl Check for RunTime {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(role, params) = self;
+        let app = &Advised { app, advice: &self.2 };
+        let Self(role, params, _) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
@@ -175,8 +175,8 @@ impl Check for RunTime {
 
 impl RunTime {
     /// Whether fewer, longer tasks help.
-    fn fewer(&self, app: &Application, group: &TaskGroup, (mean, many): (i64, ManyTasks)) -> bool {
-        let Self(_, params) = self;
+    fn fewer(&self, app: &Advised<'_>, group: &TaskGroup, (mean, many): (i64, ManyTasks)) -> bool {
+        let Self(_, params, _) = self;
         let growth = params.target().growth(app, group, mean);
         growth > 1.0 && params.falls(group, (mean, many), growth)
     }
@@ -184,12 +184,12 @@ impl RunTime {
     /// The number of tasks that brings the mean run time to the target; `None` if it should not change.
     fn wanted(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (mean, many): (i64, ManyTasks),
         too_short: bool,
     ) -> Option<u32> {
-        let Self(_, params) = self;
+        let Self(_, params, _) = self;
         let total = group.tasks.len() as u64;
         let wanted = number_after(total, params.target().growth(app, group, mean));
         let changes = wanted != total && (!too_short || self.fewer(app, group, (mean, many)));
@@ -199,12 +199,12 @@ impl RunTime {
     /// Advice that brings the mean run time to the target.
     fn advice(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (mean, many): (i64, ManyTasks),
         too_short: bool,
     ) -> Vec<Advice> {
-        let Self(role, params) = self;
+        let Self(role, params, _) = self;
         let target = params.target();
         let total = group.tasks.len() as u64;
         let growth = target.growth(app, group, mean);
@@ -238,12 +238,12 @@ impl RunTime {
     /// would not make the finding less severe.
     fn by_setting(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (mean, many): (i64, ManyTasks),
         fewer: bool,
     ) -> Option<Setting> {
-        let Self(role, params) = self;
+        let Self(role, params, _) = self;
         if *role == Role::Reduce {
             let growth = params.target().growth(app, group, mean);
             let wanted = number_after(group.tasks.len() as u64, growth);

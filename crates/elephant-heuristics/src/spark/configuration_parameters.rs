@@ -7,6 +7,8 @@ mod recommend;
 mod stage_analysis;
 mod stages;
 
+use std::sync::Arc;
+
 use changes::Change;
 use facts::Facts;
 use recommend::Recommended;
@@ -17,7 +19,7 @@ use super::support::spill_sizing::Bounds;
 use super::support::stage_figures;
 use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
-use elephant_catalogue::{Check, Rule, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark};
@@ -109,7 +111,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-configuration-parameters",
     "Spark Configuration Parameters", tells Settings,
     Limits,
-    |layers| load(layers, Settings)
+    |layers, advice| load_advised(layers, advice, Settings)
 )
 .also_telling(&[
     TroubleKind::Failures,
@@ -127,7 +129,7 @@ const SETTINGS_FIT: &str = "settings fit the measurements[: {measured}]";
 const ONE_MISFIT: &str = "1 setting does not fit the measurements[: {measured}]";
 const MISFITS: &str = "{changes} settings do not fit the measurements[: {measured}]";
 
-struct Settings(Limits);
+struct Settings(Limits, Arc<AdviceParams>);
 
 impl Limits {
     /// The number of tasks for stages that leave task slots idle.
@@ -143,7 +145,8 @@ impl Limits {
 
 impl Check for Settings {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(limits) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(limits, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let facts = Facts::of(app, spark, limits);
         if facts.stages.is_empty() {

@@ -74,7 +74,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-driver-metrics",
     "Spark Driver Metrics", tells Driver,
     Driver,
-    |layers| load(layers, DriverCheck)
+    |layers, _| load(layers, DriverCheck)
 );
 
 /// The message if nothing was found. A finding has the message of the worst [`Aspect`].

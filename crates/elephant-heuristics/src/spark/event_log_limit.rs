@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-event-log-limit",
     "Spark Event Log Limit", tells Cluster,
     Limit,
-    |layers| load(layers, LogSize)
+    |layers, _| load(layers, LogSize)
 );
 
 /// The message of a finding.

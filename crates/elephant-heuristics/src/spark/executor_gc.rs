@@ -1,6 +1,8 @@
 //! `spark-executor-gc`: executors spend much task time in garbage collection (Dr. Elephant
 //! `ExecutorGcHeuristic`).
 
+use std::sync::Arc;
+
 use super::support::application::spark;
 use super::support::collections::Collections;
 use super::support::memory::unreadable;
@@ -8,7 +10,7 @@ use super::support::stage_text::label;
 use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
-use elephant_catalogue::{Check, Rule, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark, Stage};
@@ -35,8 +37,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", tells GarbageCollection, Gc, |layers| load(
-        layers, Collection
+    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", tells GarbageCollection, Gc, |layers, advice| load_advised(
+        layers, advice, Collection
     ))
     .measured_by("gc_ratio", Worse::Higher);
 
@@ -44,11 +46,12 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \
     ({limit})[; {share} of it in {stage}]";
 
-struct Collection(Gc);
+struct Collection(Gc, Arc<AdviceParams>);
 
 impl Check for Collection {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.any_unreadable(&[Counter::GcTimeMillis]) {
             return Verdict::NotEvaluated(unreadable(app, &[Counter::GcTimeMillis]));
@@ -122,7 +125,7 @@ fn most_collecting<'a>(app: &Application, spark: &'a Spark, from: f64) -> Option
 impl Collection {
     /// The remark that little GC may mean too large a heap, if the tasks ran long enough.
     fn remark(&self, ratio: f64, time: Millis) -> Option<String> {
-        let Self(params) = self;
+        let Self(params, _) = self;
         let level = params.gc_low_ratio.severity(ratio);
         let told = level > Severity::None
             && params.gc_low_ratio.values().is_some()

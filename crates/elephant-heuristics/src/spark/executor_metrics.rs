@@ -48,7 +48,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-executor-metrics",
     "Spark Executor Metrics", tells Imbalance,
     Balance,
-    |layers| load(layers, Comparison)
+    |layers, _| load(layers, Comparison)
 );
 
 /// The message of a finding.

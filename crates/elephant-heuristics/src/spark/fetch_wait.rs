@@ -6,6 +6,7 @@ use super::support::application::spark;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::{Check, Rule, load};
@@ -35,7 +36,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", tells Shuffle, FetchWait, |layers| load(layers, Waiting))
+    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", tells Shuffle, FetchWait, |layers, _| load(layers, Waiting))
         .measured_by("wait_ratio", Worse::Higher);
 
 /// The message of a finding.
@@ -47,9 +48,6 @@ const BLOCKS: &str = "they fetched {count} of {size} on average from other execu
 
 /// The message if nothing was found.
 const SHORT: &str = "no stage waits long for shuffle data";
-
-/// How many stages get their own finding.
-const REPORTED: usize = 3;
 
 const WAITED: &[Counter] = &[Counter::ShuffleFetchWaitTime];
 const RUN: &[Counter] = &[Counter::ExecutorRunTime];
@@ -69,8 +67,8 @@ impl Check for Waiting {
         let mut found: Vec<(Severity, Waits<'_>)> =
             judged.filter(|(severity, _)| *severity > Severity::None).collect();
         found.sort_by_key(|(severity, waits)| (Reverse(*severity), Reverse(waits.wait), waits.stage.id));
-        let more = found.len().saturating_sub(REPORTED);
-        found.truncate(REPORTED);
+        let more = found.len().saturating_sub(FINDINGS);
+        found.truncate(FINDINGS);
         if found.is_empty() {
             return Judgement::of(Subject::Application, Severity::None)
                 .tasks(app.task_count())

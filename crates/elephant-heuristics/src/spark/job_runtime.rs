@@ -35,7 +35,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", tells Failures, JobRuntime, |layers| {
+    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", tells Failures, JobRuntime, |layers, _| {
         load(layers, FailingJobs)
     })
     .measured_by("worst_job_lost_ms", Worse::Higher);

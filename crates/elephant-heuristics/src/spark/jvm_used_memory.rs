@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-jvm-used-memory",
     "Spark JVM Used Memory", tells MuchMemory,
     JvmUsed,
-    |layers| load(layers, TooLarge)
+    |layers, _| load(layers, TooLarge)
 )
 .measured_by("heap_ratio", Worse::Higher)
 .sizing(Container::Executor);

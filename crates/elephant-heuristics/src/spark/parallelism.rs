@@ -7,6 +7,7 @@ mod starts;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use stages::Lost;
 
@@ -17,7 +18,7 @@ use super::support::stage_text::label;
 use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
-use elephant_catalogue::{Check, Rule, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Spark, Stage, StageAttempt};
@@ -66,9 +67,11 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-parallelism", "Spark Parallelism", tells FewTasks, Parallelism, |layers| load(layers, TaskCounts))
-        .measured_by("lost_ratio", Worse::Higher)
-        .also_telling(&[TroubleKind::ManyTasks, TroubleKind::SlowTasks]);
+    rule!(Own, "spark-parallelism", "Spark Parallelism", tells FewTasks, Parallelism, |layers, advice| load_advised(
+        layers, advice, TaskCounts
+    ))
+    .measured_by("lost_ratio", Worse::Higher)
+    .also_telling(&[TroubleKind::ManyTasks, TroubleKind::SlowTasks]);
 
 /// The message about too few tasks.
 const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; compared with {wanted}, \
@@ -84,11 +87,12 @@ const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of
 /// The message if nothing was found.
 const FITS: &str = "the number of tasks of each stage fits its executors";
 
-struct TaskCounts(Parallelism);
+struct TaskCounts(Parallelism, Arc<AdviceParams>);
 
 impl Check for TaskCounts {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let Some(run_time) = memory::run_time(app).filter(|time| *time > Millis::ZERO) else {
             return Verdict::NotEvaluated(
@@ -168,7 +172,7 @@ impl Parallelism {
     /// lost too little.
     fn judgement(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         spark: &Spark,
         alike: &[&Lost<'_>],
         run_time: Millis,

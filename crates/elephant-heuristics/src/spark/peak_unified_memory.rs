@@ -60,7 +60,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-peak-unified-memory",
     "Spark Peak Unified Memory", tells MuchMemory,
     Unified,
-    |layers| load(layers, Unused)
+    |layers, _| load(layers, Unused)
 )
 .measured_by("peak_ratio", Worse::Lower);
 

@@ -13,6 +13,7 @@ use super::support::lost_time::reason_of_stage;
 use super::support::memory;
 use super::support::root::{Root, in_words};
 use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
 use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
@@ -24,9 +25,6 @@ use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::{choice, rule_params};
 use elephant_rule::wording::{percent, plural};
-
-/// How many stages are named; the others are only counted.
-const NAMED: usize = 3;
 
 choice! {
     /// What the run time of a stage's tasks is divided by.
@@ -62,7 +60,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", tells Failures, Stages, |layers| {
+    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", tells Failures, Stages, |layers, _| {
         load(layers, StageTroubles)
     })
     .also_telling(&[TroubleKind::LongRun]);
@@ -100,10 +98,10 @@ impl Check for StageTroubles {
             .filter(|(severity, _)| *severity > Severity::None)
             .collect();
         bad.sort_by(|(a, x), (b, y)| (b, y.ends.failed).cmp(&(a, x.ends.failed)).then(x.id().cmp(&y.id())));
-        let more = bad.len().saturating_sub(NAMED);
+        let more = bad.len().saturating_sub(FINDINGS);
         let whole = self.whole(app, spark, complete, failed);
-        let named = bad.iter().take(NAMED).enumerate().map(|(place, (severity, facts))| {
-            self.judgement((app, spark), *severity, facts, if place + 1 == NAMED { more } else { 0 })
+        let named = bad.iter().take(FINDINGS).enumerate().map(|(place, (severity, facts))| {
+            self.judgement((app, spark), *severity, facts, if place + 1 == FINDINGS { more } else { 0 })
         });
         let mut judgements: Vec<Judgement> = named.collect();
         if whole.severity > Severity::None || judgements.is_empty() {

@@ -2,6 +2,7 @@
 //! v2.0.9 `StageRuntimeHeuristic`).
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use super::support::application::spark;
 use super::support::failed_places::{self, failure_at};
@@ -11,9 +12,10 @@ use super::support::partitions::{Aim, Source, advice};
 use super::support::root::Root;
 use super::support::stage_text::label;
 use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
-use elephant_catalogue::{Check, Rule, load};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
 use elephant_rule::finding::{
@@ -23,9 +25,6 @@ use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
 use elephant_rule::wording::{decisive, percent, plural};
-
-/// How many stages get their own finding.
-const SHOWN: usize = 3;
 
 rule_params! {
     /// Parameters of `spark-stage-runtime`.
@@ -59,7 +58,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-stage-runtime",
     "Spark Stage Runtime", tells LongRun,
     StageRuntime,
-    |layers| load(layers, Stages)
+    |layers, advice| load_advised(layers, advice, Stages)
 )
 .measured_by("lost_ms", Worse::Higher)
 .also_telling(&[TroubleKind::Failures, TroubleKind::FewTasks, TroubleKind::FewExecutors]);
@@ -74,11 +73,12 @@ const FAILED_TASKS: &str = "{stage}: {failed_tasks_count} of {ended} task attemp
 /// The message of a finding about a stage that takes long.
 const LONG: &str = "{stage}: took {time}[, {run_time_share} of the run time] ({limit})";
 
-struct Stages(StageRuntime);
+struct Stages(StageRuntime, Arc<AdviceParams>);
 
 impl Check for Stages {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let ended = spark.stages.iter().filter(|stage| stage.status != StageStatus::Unfinished).count();
         if ended == 0 {
@@ -90,8 +90,8 @@ impl Check for Stages {
         let mut facts: Vec<Facts<'_>> = facts.filter(|facts| facts.severity() > Severity::None).collect();
         // The sort is stable: of equal stages, the one that ran first comes first.
         facts.sort_by_key(|facts| Reverse((facts.severity(), facts.time)));
-        let more = facts.len().saturating_sub(SHOWN);
-        facts.truncate(SHOWN);
+        let more = facts.len().saturating_sub(FINDINGS);
+        facts.truncate(FINDINGS);
         let mut judgements: Vec<Judgement> =
             facts.iter().map(|facts| params.judgement(app, spark, facts)).collect();
         and_more(&mut judgements, more, "stage");
@@ -203,7 +203,7 @@ impl StageRuntime {
         decisive(facts.by_time, &limits)
     }
 
-    fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
+    fn judgement(&self, app: &Advised<'_>, spark: &Spark, facts: &Facts<'_>) -> Judgement {
         let failures = &facts.failures;
         let failing = facts.by_failures >= facts.by_time;
         let (template, limit) = if failing {
@@ -289,7 +289,7 @@ impl StageRuntime {
 
 impl StageRuntime {
     /// The number of tasks that a stage should have, if it has too few.
-    fn wanted(&self, app: &Application, spark: &Spark, stage: &Stage) -> Option<u64> {
+    fn wanted(&self, app: &Advised<'_>, spark: &Spark, stage: &Stage) -> Option<u64> {
         let tasks = stage.announced_tasks.unwrap_or_default();
         let few = (tasks as f64) < self.few_tasks_per_slot.get() * memory::most_slots(app, spark) as f64;
         let aim =
@@ -298,7 +298,7 @@ impl StageRuntime {
     }
 
     /// More tasks if cores are idle; otherwise more cores.
-    fn faster(&self, app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
+    fn faster(&self, app: &Advised<'_>, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
         let tasks = stage.announced_tasks.unwrap_or_default();
         let group = stage.group.and_then(|group| app.groups.get(group));
         if let Some((wanted, group)) = wanted.zip(group) {

@@ -7,7 +7,7 @@ use crate::mapreduce;
 use elephant_analysis::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCause};
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_base::units::Millis;
-use elephant_catalogue::Stragglers;
+use elephant_catalogue::{Advised, Stragglers};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::Advice;
@@ -108,11 +108,8 @@ fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec
     views.iter().zip(groups).flat_map(of_group).collect()
 }
 
-/// A cause other than the first gets advice if its stragglers held up their groups for at least this share of the time.
-const WORTH_ADVICE: f64 = 0.1;
-
 /// Remedies for the causes that cost most.
-pub(in crate::any) fn remedies(app: &Application, causes: &Causes<'_>) -> Vec<Advice> {
+pub(in crate::any) fn remedies(app: &Advised<'_>, causes: &Causes<'_>) -> Vec<Advice> {
     let of = |it: &Counted| {
         let confidence = causes.confidence(it.cause);
         match it.cause {
@@ -125,13 +122,13 @@ pub(in crate::any) fn remedies(app: &Application, causes: &Causes<'_>) -> Vec<Ad
         counts.sort_by_key(|it| it.cause != Cause::Hardware);
     }
     let held_up: u64 = counts.iter().map(|it| it.held_up.get()).sum();
-    let matters = |it: &&Counted| it.held_up.as_f64() >= WORTH_ADVICE * held_up as f64;
+    let matters = |it: &&Counted| it.held_up.as_f64() >= app.advice.cause_share.get() * held_up as f64;
     let others = counts.iter().skip(1).copied().filter(matters);
     counts.iter().take(1).copied().chain(others).take(ADVISED).map(of).collect()
 }
 
 /// The remedy for slow nodes, with their names if they are known.
-fn of_nodes(app: &Application, causes: &Causes, confidence: &str) -> Advice {
+fn of_nodes(app: &Advised<'_>, causes: &Causes, confidence: &str) -> Advice {
     let names = causes.slow_nodes.names();
     let advice = if names.is_empty() {
         remedy(app, Cause::Hardware, confidence)
@@ -167,7 +164,7 @@ fn excluding(app: &Application) -> &'static str {
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.
 pub(in crate::any) fn remedy_for_one(
-    app: &Application,
+    app: &Advised<'_>,
     found: &StragglerCause,
     node: Option<&str>,
 ) -> Advice {
@@ -193,7 +190,7 @@ pub(in crate::any) fn remedy_for_one(
 }
 
 /// The remedy for one cause, with the settings that the rules on it advise.
-fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
+fn remedy(app: &Advised<'_>, cause: Cause, confidence: &str) -> Advice {
     let what = match app.engine {
         Engine::Spark => of_spark(cause),
         Engine::MapReduce => of_mapreduce(cause),
@@ -305,6 +302,7 @@ const fn of_any(cause: Cause) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
 
     #[test]
     fn a_remedy_that_shows_a_page_says_which() {
@@ -315,7 +313,7 @@ mod tests {
         for (engine, cause) in
             Cause::ALL.iter().flat_map(|&it| [(Engine::Spark, it), (Engine::MapReduce, it)])
         {
-            let advice = remedy(&app(engine), cause, "");
+            let advice = remedy(&advised(&app(engine)), cause, "");
             let shown = advice.text.split_once("rules show ").and_then(|(_, rest)| rest.split('`').next());
             assert_eq!(advice.see_rule.as_deref(), shown, "{cause:?}");
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::groups::subject;
 use crate::mapreduce::ReplayedJob;
+use crate::shown::NAMES;
 use elephant_analysis::replay::mapreduce::{self, Kind};
 use elephant_analysis::stragglers::cause::evidence::Fact;
 use elephant_analysis::stragglers::cause::{Cause, Confidence, StragglerCause};
@@ -15,9 +16,6 @@ use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::{Phrase, Subject};
 use elephant_rule::wording::plural;
-
-/// The maximum number of nodes that are named.
-const NAMED: usize = 3;
 
 /// A slow node.
 const SLOW: &str = "{host} is slow: {stragglers} of its {tasks} took at least {factor}× the median of their \
@@ -105,8 +103,8 @@ impl SlowNodes {
 
     /// "node3 and node7"; empty if there are no slow nodes.
     pub(in crate::any) fn names(&self) -> String {
-        let named: Vec<&str> = self.nodes.iter().take(NAMED).map(|node| node.name.as_str()).collect();
-        let more = self.nodes.len().saturating_sub(NAMED);
+        let named: Vec<&str> = self.nodes.iter().take(NAMES).map(|node| node.name.as_str()).collect();
+        let more = self.nodes.len().saturating_sub(NAMES);
         match named.split_last() {
             Some(_) if more > 0 => format!("{} and {}", named.join(", "), plural(more as u64, "other node")),
             Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
@@ -129,7 +127,7 @@ impl SlowNodes {
                 ],
             )
         };
-        Phrase::list("; ", self.nodes.iter().take(NAMED).map(words))
+        Phrase::list("; ", self.nodes.iter().take(NAMES).map(words))
     }
 
     fn own_beyond(&self) -> f64 {

@@ -7,6 +7,7 @@ use crate::spark;
 use elephant_analysis::metrics::Metrics;
 use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_catalogue::Advised;
 use elephant_model::diagnosis::taken_away;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
@@ -64,7 +65,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) fn of((app, metrics): (&Application, &Metrics), wait: Millis, params: &Wait) -> Self {
+    pub(super) fn of((app, metrics): (&Advised<'_>, &Metrics), wait: Millis, params: &Wait) -> Self {
         if app.engine == Engine::Spark {
             let for_first = metrics.wait_for_first.filter(|&first| is_most(first, wait));
             let for_late = metrics.wait_for_late.filter(|&late| is_most(late, wait));
@@ -216,7 +217,7 @@ impl Cause {
 }
 
 /// The executors that started in the later half of the time in which executors started.
-fn late_executors(app: &Application) -> Option<Cause> {
+fn late_executors(app: &Advised<'_>) -> Option<Cause> {
     let executors = &app.spark.as_deref()?.executors;
     let starts: Vec<Timestamp> = executors.iter().filter_map(|executor| executor.added_at).collect();
     let first = starts.iter().min()?;

@@ -13,6 +13,7 @@ use crate::mapreduce::support::splits::{
 use elephant_base::stats::descriptive::mean;
 use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::{Bytes, three_digits};
+use elephant_catalogue::Advised;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
@@ -25,7 +26,7 @@ impl Skewness {
     /// do not make the large map tasks shorter.
     fn split_advice(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (small, large): (Bytes, Bytes),
         block: Bytes,
@@ -77,7 +78,7 @@ impl Skewness {
 
     pub(super) fn data_advice(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         groups: TwoGroups,
         block: Bytes,
@@ -92,7 +93,7 @@ impl Skewness {
     }
 
     pub(super) fn time_advice(&self, job: Job<'_>, groups: TwoGroups) -> Vec<Advice> {
-        let (Self(role, params), (app, ..)) = (self, job);
+        let (Self(role, params, _), (app, ..)) = (self, job);
         if let Some(remote) = Remote::of(params, job, groups.pivot) {
             return vec![remote.advice()];
         }

@@ -55,7 +55,7 @@ impl Skewness {
     /// What to do about tasks that read more records in about as many bytes. Smaller splits divide the other map tasks,
     /// too, so they are no remedy.
     pub(super) fn records_advice(&self, job: Job<'_>, records: MoreRecords) -> Vec<Advice> {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         match role {
             Role::Map => vec![
                 format!(

@@ -1,15 +1,18 @@
 //! Sizes of containers that YARN allocates.
 
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 
-/// The smallest container of most clusters, and the step between sizes.
-pub(in crate::mapreduce) const USUAL_STEP: Bytes = Bytes::from_mib(512);
-
 /// `needed` rounded up to a size that YARN allocates: a multiple of the smallest container, and not above the largest one.
-pub(in crate::mapreduce) fn container_for(app: &Application, needed: Bytes) -> Bytes {
-    let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(USUAL_STEP).whole_mib().max(1);
+pub(in crate::mapreduce) fn container_for(app: &Advised<'_>, needed: Bytes) -> Bytes {
+    let step = app
+        .conf
+        .mebibytes(ConfKey::MinimumAllocationMb)
+        .unwrap_or(app.advice.container_step.bytes())
+        .whole_mib()
+        .max(1);
     let size =
         Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step));
     largest_container(app).map_or(size, |most| size.min(most))

@@ -6,22 +6,14 @@ use super::java_opts::JvmOptions;
 use super::role::Role;
 use super::sort_buffer::SortBuffer;
 use elephant_base::units::Bytes;
-use elephant_model::engine_facts::hadoop::HEAP_SHARE;
+use elephant_catalogue::Advised;
+use elephant_model::engine_facts::hadoop::{HEAP_ROUNDING, HEAP_SHARE};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_rule::finding::SettingChange;
 use elephant_rule::wording::change;
-
-/// The part of a container that may be missing because of rounding.
-const ROUNDING: f64 = 0.002;
-/// A process whose use stayed below this share of its heap limit did not need the whole heap.
-const FULL_HEAP: f64 = 0.7;
-/// From this share of the run time, garbage collection is a sign of a heap that is too small. A few percent are normal.
-const GC_PRESSURE: f64 = 0.05;
-/// A heap that grows by less than this share is as good as the present one.
-const LEAST_GROWTH: f64 = 0.05;
 
 /// The memory that the tasks of a role use, and the recommended heap.
 pub(in crate::mapreduce) struct Heap {
@@ -49,7 +41,7 @@ pub(in crate::mapreduce) struct Heap {
 }
 
 impl Heap {
-    pub(in crate::mapreduce) fn of(app: &Application, role: Role, group: &TaskGroup) -> Self {
+    pub(in crate::mapreduce) fn of(app: &Advised<'_>, role: Role, group: &TaskGroup) -> Self {
         let largest = |counter| {
             let rows = group.winners().filter(|_| !is_unreadable(group, &[counter]));
             rows.filter_map(|row| group.attempts.bytes(row, counter)).max()
@@ -69,12 +61,19 @@ impl Heap {
         let peak = peak.filter(known);
         // Without a limit, the peak is the best estimate of the heap size.
         let base = limit.or(peak);
-        let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
+        let full = peak
+            .zip(base)
+            .is_none_or(|(peak, base)| peak.as_f64() >= app.advice.full_heap.get() * base.as_f64());
         let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
-        let by_gc = base.filter(|_| !is_uber && full && collects_much(group)).map(half_more);
+        let by_gc = base
+            .filter(|_| !is_uber && full && collects_much(group, app.advice.collecting.get()))
+            .map(half_more);
         let wanted = by_gc.map(|larger| at_most_the_largest(app, larger));
-        let grows =
-            |larger: &Bytes| base.is_none_or(|base| larger.as_f64() >= (1.0 + LEAST_GROWTH) * base.as_f64());
+        let grows = |larger: &Bytes| {
+            base.is_none_or(|base| {
+                larger.as_f64() >= (1.0 + app.advice.least_heap_growth.get()) * base.as_f64()
+            })
+        };
         let by_gc = wanted.filter(grows);
         let sort = SortBuffer::of(app, role, group);
         let has_room = |sort: &SortBuffer| {
@@ -97,7 +96,7 @@ impl Heap {
     }
 
     /// The heap of the application master of an uberized job, which runs all its tasks.
-    pub(in crate::mapreduce) fn of_master(app: &Application) -> Self {
+    pub(in crate::mapreduce) fn of_master(app: &Advised<'_>) -> Self {
         let of = |role: Role| Some(Self::of(app, role, app.group(role.kind())?));
         let [map, reduce] = [Role::Map, Role::Reduce].map(of);
         let peak = [&map, &reduce].into_iter().filter_map(|heap| heap.as_ref()?.peak).max();
@@ -138,12 +137,12 @@ impl Heap {
     }
 
     /// The container that the larger heap requires.
-    pub(in crate::mapreduce) fn container(&self, app: &Application) -> Option<Bytes> {
+    pub(in crate::mapreduce) fn container(&self, app: &Advised<'_>) -> Option<Bytes> {
         Some(container_for_heap(app, self.larger?))
     }
 
     /// The settings of the larger heap and of the container that it requires; none if the heap need not grow.
-    pub(in crate::mapreduce) fn growth(&self, app: &Application) -> Vec<SettingChange> {
+    pub(in crate::mapreduce) fn growth(&self, app: &Advised<'_>) -> Vec<SettingChange> {
         let heap = self.larger.map(|larger| self.options.with_heap(larger));
         let now = self.kind.map_or_else(|| app.conf.mebibytes(self.size), |kind| app.task_container(kind));
         let is_unlimited = self.kind.is_some_and(|kind| app.task_memory_is_unlimited(kind));
@@ -161,13 +160,13 @@ pub(in crate::mapreduce) fn at_most_the_largest(app: &Application, heap: Bytes) 
 }
 
 /// The container for a heap. Sizes in MiB are rounded, so one that is too small by a MiB or two is not doubled for it.
-pub(in crate::mapreduce) fn container_for_heap(app: &Application, heap: Bytes) -> Bytes {
-    let needed = Bytes::from_f64(heap.as_f64() / HEAP_SHARE * (1.0 - ROUNDING)).unwrap_or(heap);
+pub(in crate::mapreduce) fn container_for_heap(app: &Advised<'_>, heap: Bytes) -> Bytes {
+    let needed = Bytes::from_f64(heap.as_f64() / HEAP_SHARE * (1.0 - HEAP_ROUNDING)).unwrap_or(heap);
     container_for(app, needed)
 }
 
-/// Whether the tasks together spent a significant share of their run time in garbage collection.
-fn collects_much(group: &TaskGroup) -> bool {
+/// Whether the tasks together spent at least the share `from` of their run time in garbage collection.
+fn collects_much(group: &TaskGroup, from: f64) -> bool {
     if is_unreadable(group, &[Counter::GcTimeMillis]) {
         return false;
     }
@@ -176,11 +175,11 @@ fn collects_much(group: &TaskGroup) -> bool {
         Some((gc as f64, run_time(group, row)? as f64))
     });
     let (gc, run) = sums.fold((0.0, 0.0), |(gc, run), (g, r)| (gc + g, run + r));
-    gc > 0.0 && gc >= GC_PRESSURE * run
+    gc > 0.0 && gc >= from * run
 }
 
 /// The settings of heaps that are too small, for both roles.
-pub(crate) fn larger_heaps(app: &Application) -> Vec<SettingChange> {
+pub(crate) fn larger_heaps(app: &Advised<'_>) -> Vec<SettingChange> {
     let growth = |role: Role| {
         let heap = Heap::of(app, role, app.group(role.kind())?);
         heap.is_full.then(|| heap.growth(app))
@@ -189,7 +188,7 @@ pub(crate) fn larger_heaps(app: &Application) -> Vec<SettingChange> {
 }
 
 /// The settings of a sort buffer that avoids repeated spills, if it is known to fit.
-pub(crate) fn larger_sort_buffer(app: &Application) -> Vec<SettingChange> {
+pub(crate) fn larger_sort_buffer(app: &Advised<'_>) -> Vec<SettingChange> {
     let heap = app.group(Role::Map.kind()).map(|group| Heap::of(app, Role::Map, group));
     let fitting = heap.and_then(|heap| Some((heap.sort.filter(|&sort| heap.holds(sort))?, heap)));
     let settings =

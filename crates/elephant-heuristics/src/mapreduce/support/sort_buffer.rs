@@ -3,6 +3,7 @@
 use super::counters::is_unreadable;
 use super::role::Role;
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::hadoop::{LARGEST_SORT_BUFFER_MIB, SORT_METADATA};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -10,9 +11,6 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::SettingChange;
 use elephant_rule::wording::change;
-
-/// From this many spilled records per output record, map tasks write most of their output more than once.
-const REPEATED: i128 = 2;
 
 /// The buffer that the largest map output needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +26,7 @@ pub(in crate::mapreduce) struct SortBuffer {
 impl SortBuffer {
     /// A larger buffer; `None` if map tasks spill once, if the output is unknown, or if the present buffer is large
     /// enough.
-    pub(in crate::mapreduce) fn of(app: &Application, role: Role, group: &TaskGroup) -> Option<Self> {
+    pub(in crate::mapreduce) fn of(app: &Advised<'_>, role: Role, group: &TaskGroup) -> Option<Self> {
         let spills_again = || {
             let known = !is_unreadable(group, &[Counter::SpilledRecords, Counter::MapOutputRecords]);
             let rows = group.winners().filter(|_| known).filter_map(|row| {
@@ -36,7 +34,7 @@ impl SortBuffer {
                 Some((count(Counter::SpilledRecords)?, count(Counter::MapOutputRecords)?))
             });
             let (spilled, output) = rows.fold((0, 0), |(spilled, output), (s, o)| (spilled + s, output + o));
-            spilled > 0 && spilled >= REPEATED * output
+            spilled > 0 && spilled as f64 >= app.advice.repeated_spills.get() * output as f64
         };
         (role == Role::Map && spills_again()).then(|| Self::for_output(app, group)).flatten()
     }

@@ -9,6 +9,7 @@ use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, Plan, StartUp};
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::units::Millis;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};
 use elephant_model::model::table::TaskGroup;
@@ -39,8 +40,8 @@ impl ManyTasks {
 
 impl RunTime {
     /// What the job loses by short tasks. Nothing is known to be lost if the job would have as many tasks as now.
-    pub(super) fn many(&self, app: &Application, group: &TaskGroup, mean: i64) -> ManyTasks {
-        let Self(role, params) = self;
+    pub(super) fn many(&self, app: &Advised<'_>, group: &TaskGroup, mean: i64) -> ManyTasks {
+        let Self(role, params, _) = self;
         let total = group.tasks.len() as u64;
         let growth = params.target().growth(app, group, mean);
         let wanted = number_after(total, growth);
@@ -69,7 +70,7 @@ impl RunTime {
 
     /// Whether map tasks read blocks of large files, and not small files or parts of blocks.
     fn reads_blocks(&self, app: &Application, group: &TaskGroup) -> bool {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         let block = app.conf.bytes(ConfKey::BlockSize).filter(|block| block.get() > 1);
         let block = block.unwrap_or(defaults::BLOCK);
         *role == Role::Map && mean_input(group).is_some_and(|input| input.get() >= block.get() / 2)
@@ -96,7 +97,7 @@ impl RunTime {
     /// long as any other. But map tasks that read blocks of large files would read a part of larger
     /// splits from other nodes, so only very short ones surely gain by them.
     fn start_up(&self, app: &Application, group: &TaskGroup, (mean, fit): (f64, Option<f64>)) -> f64 {
-        let Self(_, params) = self;
+        let Self(_, params, _) = self;
         let most = params.start_up_cost.get();
         match fit {
             Some(fit) => fit.min(most),

@@ -5,6 +5,7 @@ use crate::spark::support::idle::{dynamic_allocation, keeps_shuffle_files};
 use crate::spark::support::memory;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::Spark;
@@ -16,7 +17,7 @@ const LOST_FILES: &str = "dynamic allocation is on, but shuffle files are lost w
 const IDLE: &str = "{setting}[, of which {idle} were idle on average] ({limit})";
 
 /// Removed executors lose their shuffle files.
-pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issue> {
+pub(super) fn shuffle_files(params: &Settings, app: &Advised<'_>) -> Option<Issue> {
     if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
         return None;
     }

@@ -8,6 +8,7 @@ use crate::spark::support::memory::{
 };
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -27,7 +28,7 @@ const DRIVER_CORES: &str = "the driver has {cores} cores";
 
 /// Effective settings and measurements.
 pub(super) struct Facts<'a> {
-    pub(super) app: &'a Application,
+    pub(super) app: &'a Advised<'a>,
     pub(super) spark: &'a Spark,
     pub(super) stages: Vec<Analysis<'a>>,
     pub(super) now: ExecutorSize,
@@ -58,7 +59,7 @@ pub(super) struct Driver {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(app: &'a Application, spark: &'a Spark, limits: &Limits) -> Self {
+    pub(super) fn of(app: &'a Advised<'a>, spark: &'a Spark, limits: &Limits) -> Self {
         let whole = |key| app.conf.integer(key).and_then(|value| u64::try_from(value).ok());
         let now = ExecutorSize::now(app, spark);
         let peak = peak_heap(spark);

@@ -6,7 +6,7 @@ use crate::spark::support::memory::run_time;
 use crate::spark::support::stage_figures::{Figures, Flow};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
-use elephant_model::model::Application;
+use elephant_catalogue::Advised;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 
 /// The analysis of one stage attempt.
@@ -52,7 +52,7 @@ impl Analysis<'_> {
 }
 
 /// Every stage attempt with tasks, in the order of the stages.
-pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) -> Vec<Analysis<'a>> {
+pub(super) fn analyse<'a>(app: &Advised<'_>, spark: &'a Spark, limits: &Limits) -> Vec<Analysis<'a>> {
     let app_time = run_time(app);
     let ran = spark.stages.iter().filter_map(|stage| {
         let group = app.groups.get(stage.group?)?;

@@ -112,7 +112,6 @@ const KNOWN: &[Known] = &[
             ("elephant-heuristics/src/mapreduce/support/sort_buffer.rs", &["0.1"]),
             ("elephant-heuristics/src/spark/support/adaptive.rs", &["MERGED_AT_LEAST", "MERGED_AT_MOST"]),
             ("elephant-heuristics/src/spark/support/losses.rs", &["STOPPING"]),
-            ("elephant-heuristics/src/spark/support/partitions.rs", &["SMALLEST"]),
             ("elephant-heuristics/src/spark/support/stage_figures.rs", &["FRESH", "MAX_SCORED_RATIO"]),
         ],
     },
@@ -220,7 +219,9 @@ fn numbers_that_decide_are_in_yaml() {
     };
     let mut found = BTreeSet::new();
     let mut unknown = Vec::new();
-    for source in sources().iter().filter(|source| CRATES.iter().any(|folder| source.path.starts_with(folder))) {
+    for source in
+        sources().iter().filter(|source| CRATES.iter().any(|folder| source.path.starts_with(folder)))
+    {
         for number in numbers(source) {
             if !known(&source.path, &number) {
                 unknown.push(format!("{}: {number}", source.path));

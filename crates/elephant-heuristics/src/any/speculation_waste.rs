@@ -14,7 +14,7 @@ use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Duration, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
 use elephant_rule::wording::{change, decisive, percent};
 
@@ -28,6 +28,10 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// Time of losing speculative copies. Small jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// The share of the running tasks of a MapReduce job that advice lets Hadoop copy: half of its default.
+        copied_share: Quantity<Ratio>,
+        /// The number of tasks that Hadoop may copy whatever that share: a fifth of its default.
+        copied_tasks: Quantity<Count>,
     }
 }
 
@@ -72,7 +76,7 @@ impl Check for Lost {
             .fact("task_time_ms", Measure::Time(all.all))
             .fact("lost_ratio", Measure::Ratio(Some(share)))
             .message(MESSAGE, &[("copies", &copies(all.launched)), ("limit", &decisive(severity, &limits))])
-            .advice(|| advice(app, &of_groups))
+            .advice(|| advice(app, &of_groups, params))
             .into()
     }
 
@@ -81,10 +85,6 @@ impl Check for Lost {
     }
 }
 
-/// The share of the running tasks that Hadoop may copy, and the number that it may always copy: about half of the
-/// copies, and a fifth of those of small jobs.
-const FEWER: (f64, i64) = (0.05, 2);
-
 /// "1 copy", "2 copies".
 fn copies(count: u64) -> String {
     format!("{count} {}", if count == 1 { "copy" } else { "copies" })
@@ -92,20 +92,23 @@ fn copies(count: u64) -> String {
 
 /// The settings for fewer copies at a time. None in Hadoop 1, which has neither application masters nor their
 /// settings.
-fn fewer_copies(app: &Application) -> Vec<SettingChange> {
+fn fewer_copies(app: &Application, params: &Waste) -> Vec<SettingChange> {
     if app.masters.is_empty() {
         return Vec::new();
     }
-    let (share, number) = FEWER;
+    let (share, number) = (params.copied_share.get(), params.copied_tasks.get());
     let (of_running, at_least) = (ConfKey::SpeculativeCapRunning, ConfKey::SpeculativeMinimum);
     let of_running =
         app.conf.fraction(of_running).is_none_or(|now| now > share).then(|| change(app, of_running, share));
-    let at_least =
-        app.conf.integer(at_least).is_none_or(|now| now > number).then(|| change(app, at_least, number));
+    let at_least = app
+        .conf
+        .integer(at_least)
+        .is_none_or(|now| now as f64 > number)
+        .then(|| change(app, at_least, number));
     of_running.into_iter().chain(at_least).collect()
 }
 
-fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
+fn advice(app: &Application, groups: &[(TaskKind, Copies)], params: &Waste) -> Vec<Advice> {
     match app.engine {
         Engine::Spark => {
             let defaults = defaults(app);
@@ -142,7 +145,7 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
             } else {
                 (ConfKey::ReduceSpeculative, "reduce tasks")
             };
-            let fewer = fewer_copies(app);
+            let fewer = fewer_copies(app, params);
             let disable = |what: &str| {
                 Advice::new(format!("{what} speculative execution for the {which}, which lost most"))
                     .set([change(app, key, false)])

@@ -7,7 +7,7 @@ mod small_files;
 
 use std::sync::Arc;
 
-use many_tasks::ManyTasks;
+use many_tasks::{ManyTasks, number_after};
 
 use super::support::counters::{mean_input, to_millis};
 use super::support::role::Role;
@@ -279,12 +279,6 @@ enum Setting {
     Change(Advice),
     /// Advice on the format of the input, or on what else sets the number of tasks.
     Otherwise(String),
-}
-
-/// The number of tasks, once the work per task has grown.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-fn number_after(total: u64, growth: f64) -> u64 {
-    ((total as f64 / growth).ceil() as u64).max(1)
 }
 
 impl Time {

@@ -63,6 +63,9 @@ rule_params! {
         /// That time must be at least this share of a task's time before and after its run. The rest has other
         /// reasons, such as a busy driver.
         start_share: Quantity<Ratio>,
+        /// If tasks are small, as much overhead counts for each as this share of them, the fastest ones, took at
+        /// most: they hardly work.
+        smallest_tasks: Quantity<Ratio>,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What fewer tasks would save: a replay of the job with as many as the advice asks for.
 
-use super::{RunTime, number_after};
+use super::RunTime;
 use crate::mapreduce::support::counters::mean_input;
 use crate::mapreduce::support::replayed::ReplayedJob;
 use crate::mapreduce::support::role::Role;
@@ -36,6 +36,12 @@ impl ManyTasks {
     pub(super) fn evidence(self) -> [(&'static str, Measure); 2] {
         [("saved_ms", Measure::Time(self.lost)), ("saved_ratio", Measure::Ratio(Some(self.share)))]
     }
+}
+
+/// The number of tasks, once the work per task has grown.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+pub(super) fn number_after(total: u64, growth: f64) -> u64 {
+    ((total as f64 / growth).ceil() as u64).max(1)
 }
 
 impl RunTime {

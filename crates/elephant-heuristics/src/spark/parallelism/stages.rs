@@ -85,7 +85,10 @@ fn lost<'a>(
         let time = if most < params.ignored_time.get() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if is_many {
-        let overhead = tasks.overhead_of_small(middle, params.small_task_overhead.get());
+        let overhead = {
+            let most = params.small_task_overhead.get();
+            tasks.overhead_of_small(params.smallest_tasks.get(), middle, most)
+        };
         (TroubleKind::ManyTasks, enough, overhead, ((count - enough) * overhead / slots).min(span))
     } else {
         return None;

@@ -108,9 +108,6 @@ pub(in crate::spark) struct StageTasks {
     pub(in crate::spark) overhead: f64,
 }
 
-/// The quantile of the times of small tasks that counts as a task without work.
-const SMALLEST: f64 = 0.05;
-
 impl StageTasks {
     pub(in crate::spark) fn of(group: &TaskGroup) -> Option<Self> {
         let attempts = &group.attempts;
@@ -128,10 +125,10 @@ impl StageTasks {
         Some(Self { from, to, times, overhead })
     }
 
-    /// The overhead of each task if tasks are small: the time of the smallest ones, which hardly work. If all tasks are
+    /// The overhead of each task if tasks are small: the time of the smallest `share` of them, which hardly work. If all tasks are
     /// alike, the smallest ones work, too, so the overhead is at most `most`.
-    pub(in crate::spark) fn overhead_of_small(&self, median: f64, most: f64) -> f64 {
-        let small = quantile(&self.times, SMALLEST).unwrap_or_default().min(most);
+    pub(in crate::spark) fn overhead_of_small(&self, share: f64, median: f64, most: f64) -> f64 {
+        let small = quantile(&self.times, share).unwrap_or_default().min(most);
         small.max(self.overhead).min(median)
     }
 

@@ -6,6 +6,7 @@ mod cluster;
 mod executor;
 mod gaps;
 mod job;
+mod origin;
 mod sql;
 mod stage;
 
@@ -15,7 +16,8 @@ pub use executor::{
 };
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
-pub use sql::{PlanMetric, PlanNode, SqlExecution};
+pub use origin::{Origin, Origins};
+pub use sql::{Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 
 use std::collections::BTreeMap;
@@ -85,6 +87,13 @@ impl Spark {
         let first = self.stages.partition_point(|other| other.id.stage < stage);
         let rest = self.stages.get(first..).unwrap_or_default();
         rest.iter().take_while(move |other| other.id.stage == stage)
+    }
+
+    /// The SQL execution with this id.
+    #[must_use]
+    pub fn query(&self, id: u64) -> Option<&SqlExecution> {
+        let at = self.sql.binary_search_by_key(&id, |execution| execution.id).ok()?;
+        self.sql.get(at)
     }
 
     /// The job that ran the stage; see [`Stage::job`].

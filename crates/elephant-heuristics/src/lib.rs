@@ -6,6 +6,8 @@
 //! report), and the type that checks it.
 
 mod any;
+#[cfg(test)]
+mod built_in;
 mod declare;
 mod mapreduce;
 mod shown;
@@ -15,22 +17,3 @@ use elephant_catalogue::Catalogue;
 
 /// Every built-in rule, in the order of the documentation.
 pub const BUILT_IN: Catalogue = Catalogue(&[mapreduce::RULES, spark::RULES, any::RULES]);
-
-#[cfg(test)]
-mod built_in {
-    //! The parameters of `rules/advice.yaml`, for tests.
-
-    use std::sync::LazyLock;
-
-    use elephant_catalogue::{AdviceParams, Advised};
-    use elephant_model::model::Application;
-    use elephant_ruleset::RuleSet;
-
-    static ADVICE: LazyLock<AdviceParams> =
-        LazyLock::new(|| RuleSet::new(crate::BUILT_IN).unwrap().advice().clone());
-
-    /// The application with these parameters.
-    pub(crate) fn advised(app: &Application) -> Advised<'_> {
-        Advised { app, advice: &ADVICE }
-    }
-}

@@ -25,3 +25,23 @@ pub(in crate::mapreduce) fn largest_container(app: &Application) -> Option<Bytes
     let sizes = [ConfKey::MapMemoryMb, ConfKey::ReduceMemoryMb].into_iter();
     sizes.filter_map(|key| app.conf.mebibytes(key)).all(|size| size <= most).then_some(most)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elephant_ruleset::{RuleFile, RuleSet};
+
+    /// Rule files change the parameters of advice for all rules that give it.
+    #[test]
+    fn containers_follow_the_step_of_rule_files() {
+        let app = elephant_sample::job(Vec::new(), &[]);
+        let container = |step: &str| {
+            let text = format!("rule: advice\ncontainer_step: {step}\n");
+            let file = RuleFile { name: "mine".to_owned(), text };
+            let rules = RuleSet::with_files(crate::BUILT_IN, &[file]).unwrap();
+            let advised = Advised { app: &app, advice: rules.advice() };
+            container_for(&advised, Bytes::from_mib(1100)).whole_mib()
+        };
+        assert_eq!((container("512MB"), container("100MB"), container("1GB")), (1536, 1100, 2048));
+    }
+}

@@ -97,7 +97,7 @@ impl Plan {
             }
         }
         if facts.driver.too_many_cores > Severity::None {
-            self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole());
+            self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole().max(1));
         }
     }
 
@@ -208,7 +208,7 @@ impl Plan {
         } else {
             set
         };
-        self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole());
+        self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole().max(1));
         if let Some(peak) = facts.driver.peak {
             self.to.driver_memory = heap_for(peak).min(facts.driver.memory);
         }

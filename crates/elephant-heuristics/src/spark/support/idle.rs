@@ -153,7 +153,9 @@ fn sooner(app: &Advised<'_>) -> Option<Advice> {
 pub(in crate::spark) fn shorter_idle_timeout(app: &Advised<'_>) -> Option<SettingChange> {
     let short = app.advice.short_idle_timeout.millis();
     let helps = timeout(app) > short && frees(app, short) && !keeps_idle(app);
-    helps.then(|| change(app, ConfKey::DynamicAllocationIdleTimeout, format!("{}s", short.get() / 1000)))
+    helps.then(|| {
+        change(app, ConfKey::DynamicAllocationIdleTimeout, format!("{}s", short.get().div_ceil(1000)))
+    })
 }
 
 /// Whether executors were idle for longer than the timeout in force, so that something keeps them.

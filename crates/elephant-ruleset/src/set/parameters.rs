@@ -1,8 +1,9 @@
 //! Parameters in force that belong to no rule.
 
 use super::RuleSet;
-use super::settings::{GateParams, NodeParams, OrderParams};
+use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
+use elephant_catalogue::AdviceParams;
 use elephant_rule::params::layers::Parameter;
 
 #[doc(hidden)]
@@ -29,6 +30,18 @@ impl RuleSet {
     #[must_use]
     pub fn order(&self) -> &OrderParams {
         self.in_force.order()
+    }
+
+    /// The parameters of advice that several rules give.
+    #[must_use]
+    pub fn advice(&self) -> &AdviceParams {
+        self.in_force.advice()
+    }
+
+    /// The parameters of troubles and of what their remedies are worth.
+    #[must_use]
+    pub fn troubles(&self) -> &TroubleParams {
+        self.in_force.troubles()
     }
 
     /// The parameters of the ranking of nodes.

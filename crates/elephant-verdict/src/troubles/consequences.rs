@@ -10,6 +10,7 @@ use elephant_base::units::Millis;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Subject};
 use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
+use elephant_ruleset::settings::{OrderParams, TroubleParams};
 
 /// Where a cause and its consequence must be for one to explain the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -169,9 +170,9 @@ pub(super) fn under_their_causes(
     app: &Application,
     mut troubles: Vec<Trouble>,
     findings: &[Finding],
-    idle_by_stragglers: f64,
+    (order, params): (&OrderParams, &TroubleParams),
 ) -> Vec<Trouble> {
-    let explaining = idle_for(findings, idle_by_stragglers);
+    let explaining = idle_for(findings, order.idle_by_stragglers.get());
     let is_idle_for = |cause: &Trouble, other: &Trouble| {
         other.kind == Kind::IdleExecutors && explaining.iter().any(|(kind, _)| *kind == cause.kind)
     };
@@ -182,8 +183,8 @@ pub(super) fn under_their_causes(
         (cause.kind, other.kind) == (Kind::Failures, Kind::Waiting) && told.any(waits_for_failures)
     };
     let waits_for_others = |cause: &Trouble, other: &Trouble| waits_for_many_tasks(cause, other, findings);
-    let spare = FewerExecutors::of(&troubles, findings);
-    let stragglers_failed = LazyCell::new(|| straggling::is_of_failures(app));
+    let spare = FewerExecutors::of(&troubles, findings, params.spare_executors.get());
+    let stragglers_failed = LazyCell::new(|| straggling::is_of_failures(app, params));
     let explains = |cause: &Trouble, other: &Trouble| {
         cause.explains(other)
             && match (cause.kind, other.kind) {

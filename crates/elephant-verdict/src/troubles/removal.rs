@@ -13,9 +13,6 @@ use elephant_rule::finding::{Finding, Measure, RuleFacts, SettingChange, Trouble
 use elephant_rule::params::Assumed;
 use elephant_ruleset::RuleSet;
 
-/// The share of garbage collection that is normal, if the rule has no limit.
-pub(super) const USUAL_COLLECTIONS: f64 = 0.1;
-
 /// The rule about copies that were for nothing.
 const COPIES: &str = "speculation-waste";
 /// The rule about tasks of Spark that wait for shuffle data.
@@ -59,7 +56,8 @@ pub(super) fn of(
             unknown(WhyUnknown::NoSetting)
         }
         Kind::GarbageCollection => {
-            resized(app, trouble, (Cause::Collections { limit: limit_of_collections(leading) }, parts()))
+            let limit = limit_of_collections(leading, rules.troubles().usual_collections.get());
+            resized(app, trouble, (Cause::Collections { limit }, parts()))
         }
         Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
         Kind::FewTasks if fewer_executors::is_conditional(trouble) => unknown(WhyUnknown::FewerExecutors),
@@ -233,12 +231,12 @@ fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: 
     released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
 }
 
-/// The lowest cut-off of the rule, if it is a share of task time.
-fn limit_of_collections(leading: Option<&Finding>) -> f64 {
+/// The lowest cut-off of the rule, if it is a share of task time; otherwise the `usual` share.
+fn limit_of_collections(leading: Option<&Finding>, usual: f64) -> f64 {
     let thresholds = leading.into_iter().flat_map(|finding| finding.thresholds.iter());
     let mut of_task_time = thresholds.filter(|threshold| threshold.key == "gc_ratio");
     let lowest = of_task_time.next().and_then(|threshold| threshold.cutoffs.first().copied());
-    lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(USUAL_COLLECTIONS)
+    lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(usual)
 }
 
 /// Another number of tasks: that of the first finding that names one.

@@ -1,7 +1,6 @@
 //! Finds speculation settings with which stragglers would have been copied in time.
 
 use super::causes::Causes;
-use crate::wording::{change, plural};
 use elephant_analysis::stragglers::detect::mr2::Mr2;
 use elephant_analysis::stragglers::detect::mr2_speculation::{Fate, fates};
 use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
@@ -17,9 +16,10 @@ use elephant_model::model::spark::ClusterManager;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::{change, plural};
 
 /// Whether speculation was on for the group; `None` if the history does not show it.
-pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
+pub(in crate::any) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
     let key = match (app.engine, group.kind) {
         (Engine::Spark, _) => ConfKey::Speculation,
         (Engine::MapReduce, TaskKind::Reduce) => ConfKey::ReduceSpeculative,
@@ -31,7 +31,7 @@ pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
 }
 
 /// A group with those of its stragglers that a speculative copy may beat.
-pub(super) struct Candidates<'v, 'a> {
+pub(in crate::any) struct Candidates<'v, 'a> {
     view: &'v GroupStragglers<'a>,
     tasks: Vec<Execution>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Candidates<'v, 'a> {
 impl<'v, 'a> Candidates<'v, 'a> {
     /// The groups that `of` selects, each with the stragglers that their input does not explain. Stragglers whose cause
     /// would slow down a copy as well are left out. Stragglers with an unknown cause are kept only if `unknown`.
-    pub(super) fn of(
+    pub(in crate::any) fn of(
         views: &'v [GroupStragglers<'a>],
         causes: &Causes,
         unknown: bool,
@@ -61,7 +61,7 @@ impl<'v, 'a> Candidates<'v, 'a> {
 const IF_UNKNOWN: &str = "if neither their input nor the code makes them slow, ";
 
 /// Advice to switch speculation on, if it is off and would have helped.
-pub(super) fn switch_on(
+pub(in crate::any) fn switch_on(
     app: &Application,
     views: &[GroupStragglers<'_>],
     causes: &Causes<'_>,
@@ -120,7 +120,7 @@ const fn switch(kind: TaskKind) -> ConfKey {
 }
 
 /// Advice for groups with speculation whose stragglers were missed.
-pub(super) fn better_settings(
+pub(in crate::any) fn better_settings(
     app: &Application,
     watched: &[Candidates<'_, '_>],
     in_time: u64,
@@ -263,7 +263,7 @@ fn same(a: f64, b: f64) -> bool {
 }
 
 /// Spark's defaults for the application's version; for the latest version if it is unknown.
-pub(super) fn defaults(app: &Application) -> SparkSpeculation {
+pub(in crate::any) fn defaults(app: &Application) -> SparkSpeculation {
     match app.version() {
         Some((..=2, _) | (3, ..=3)) => SparkSpeculation::V3,
         Some((3, _)) => SparkSpeculation::V3_4,

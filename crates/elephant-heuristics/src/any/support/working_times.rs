@@ -6,7 +6,7 @@ use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_model::model::Application;
 
 /// Seconds that each task of a group took, without waiting for map tasks.
-pub(super) fn working_times(app: &Application, view: &GroupStragglers<'_>) -> Vec<f64> {
+pub(in crate::any) fn working_times(app: &Application, view: &GroupStragglers<'_>) -> Vec<f64> {
     let waiting = waiting_for_maps(app, view.group);
     let time = |task: &Execution| (task.duration - waiting(task.attempt()) as f64 / 1000.0).max(0.0);
     view.executions.tasks.iter().map(time).collect()

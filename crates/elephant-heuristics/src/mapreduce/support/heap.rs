@@ -1,42 +1,37 @@
 //! The recommended heap, container and sort buffer of a role: the same answer for every rule that advises on them.
 
+use super::containers::{container_for, largest_container};
+use super::counters::{is_unreadable, run_time};
 use super::java_opts::JvmOptions;
+use super::role::Role;
 use super::sort_buffer::SortBuffer;
-use super::{Role, change, container_for, is_unreadable, largest_container, run_time};
 use elephant_base::units::Bytes;
-use elephant_model::engine_facts::hadoop::HEAP_SHARE;
+use elephant_catalogue::Advised;
+use elephant_model::engine_facts::hadoop::{HEAP_ROUNDING, HEAP_SHARE};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_rule::finding::SettingChange;
-
-/// The part of a container that may be missing because of rounding.
-const ROUNDING: f64 = 0.002;
-/// A process whose use stayed below this share of its heap limit did not need the whole heap.
-const FULL_HEAP: f64 = 0.7;
-/// From this share of the run time, garbage collection is a sign of a heap that is too small. A few percent are normal.
-const GC_PRESSURE: f64 = 0.05;
-/// A heap that grows by less than this share is as good as the present one.
-const LEAST_GROWTH: f64 = 0.05;
+use elephant_rule::wording::change;
 
 /// The memory that the tasks of a role use, and the recommended heap.
-pub(super) struct Heap {
+pub(in crate::mapreduce) struct Heap {
     /// The effective limit: `-Xmx`, or the heap that the JVMs had committed.
-    pub(super) limit: Option<Bytes>,
+    pub(in crate::mapreduce) limit: Option<Bytes>,
     /// The highest resident memory of any task.
-    pub(super) peak: Option<Bytes>,
+    pub(in crate::mapreduce) peak: Option<Bytes>,
     /// The recommended limit, if tasks fill their heap and collect garbage all the time, or if a larger sort buffer
     /// does not fit.
-    pub(super) larger: Option<Bytes>,
+    pub(in crate::mapreduce) larger: Option<Bytes>,
     /// Whether tasks fill their heap and collect garbage all the time.
-    pub(super) is_full: bool,
+    pub(in crate::mapreduce) is_full: bool,
     /// Whether they do, and the cluster grants no larger containers.
-    pub(super) is_largest: bool,
+    pub(in crate::mapreduce) is_largest: bool,
     /// The sort buffer that avoids repeated spills.
-    pub(super) sort: Option<SortBuffer>,
+    pub(in crate::mapreduce) sort: Option<SortBuffer>,
     /// The JVM options of this role.
-    pub(super) options: JvmOptions,
+    pub(in crate::mapreduce) options: JvmOptions,
     /// The tasks that have a container of their own; `None` if they share that of the application master.
     kind: Option<TaskKind>,
     /// The setting of its container.
@@ -46,7 +41,7 @@ pub(super) struct Heap {
 }
 
 impl Heap {
-    pub(super) fn of(app: &Application, role: Role, group: &TaskGroup) -> Self {
+    pub(in crate::mapreduce) fn of(app: &Advised<'_>, role: Role, group: &TaskGroup) -> Self {
         let largest = |counter| {
             let rows = group.winners().filter(|_| !is_unreadable(group, &[counter]));
             rows.filter_map(|row| group.attempts.bytes(row, counter)).max()
@@ -66,12 +61,19 @@ impl Heap {
         let peak = peak.filter(known);
         // Without a limit, the peak is the best estimate of the heap size.
         let base = limit.or(peak);
-        let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
+        let full = peak
+            .zip(base)
+            .is_none_or(|(peak, base)| peak.as_f64() >= app.advice.full_heap.get() * base.as_f64());
         let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
-        let by_gc = base.filter(|_| !is_uber && full && collects_much(group)).map(half_more);
+        let by_gc = base
+            .filter(|_| !is_uber && full && collects_much(group, app.advice.collecting.get()))
+            .map(half_more);
         let wanted = by_gc.map(|larger| at_most_the_largest(app, larger));
-        let grows =
-            |larger: &Bytes| base.is_none_or(|base| larger.as_f64() >= (1.0 + LEAST_GROWTH) * base.as_f64());
+        let grows = |larger: &Bytes| {
+            base.is_none_or(|base| {
+                larger.as_f64() >= (1.0 + app.advice.least_heap_growth.get()) * base.as_f64()
+            })
+        };
         let by_gc = wanted.filter(grows);
         let sort = SortBuffer::of(app, role, group);
         let has_room = |sort: &SortBuffer| {
@@ -94,7 +96,7 @@ impl Heap {
     }
 
     /// The heap of the application master of an uberized job, which runs all its tasks.
-    pub(super) fn of_master(app: &Application) -> Self {
+    pub(in crate::mapreduce) fn of_master(app: &Advised<'_>) -> Self {
         let of = |role: Role| Some(Self::of(app, role, app.group(role.kind())?));
         let [map, reduce] = [Role::Map, Role::Reduce].map(of);
         let peak = [&map, &reduce].into_iter().filter_map(|heap| heap.as_ref()?.peak).max();
@@ -118,29 +120,29 @@ impl Heap {
     }
 
     /// The limit that the job set.
-    pub(super) fn set_limit(&self, app: &Application) -> Option<Bytes> {
+    pub(in crate::mapreduce) fn set_limit(&self, app: &Application) -> Option<Bytes> {
         app.conf.heap_limit(self.java_opts)
     }
 
     /// The least memory of a task: its peak, with the larger sort buffer.
-    pub(super) fn least(&self) -> Option<Bytes> {
+    pub(in crate::mapreduce) fn least(&self) -> Option<Bytes> {
         let peak = self.peak?;
         Some(self.sort.map_or(peak, |sort| sort.floor(peak)))
     }
 
     /// Whether the heap, or the larger one, is known to hold this sort buffer.
-    pub(super) fn holds(&self, sort: SortBuffer) -> bool {
+    pub(in crate::mapreduce) fn holds(&self, sort: SortBuffer) -> bool {
         let has_room = self.peak.zip(self.limit).is_some_and(|(peak, limit)| sort.floor(peak) <= limit);
         has_room || (self.larger.is_some() && self.sort.is_some())
     }
 
     /// The container that the larger heap requires.
-    pub(super) fn container(&self, app: &Application) -> Option<Bytes> {
+    pub(in crate::mapreduce) fn container(&self, app: &Advised<'_>) -> Option<Bytes> {
         Some(container_for_heap(app, self.larger?))
     }
 
     /// The settings of the larger heap and of the container that it requires; none if the heap need not grow.
-    pub(super) fn growth(&self, app: &Application) -> Vec<SettingChange> {
+    pub(in crate::mapreduce) fn growth(&self, app: &Advised<'_>) -> Vec<SettingChange> {
         let heap = self.larger.map(|larger| self.options.with_heap(larger));
         let now = self.kind.map_or_else(|| app.conf.mebibytes(self.size), |kind| app.task_container(kind));
         let is_unlimited = self.kind.is_some_and(|kind| app.task_memory_is_unlimited(kind));
@@ -152,19 +154,19 @@ impl Heap {
 }
 
 /// A heap, but none larger than the largest container has room for.
-pub(super) fn at_most_the_largest(app: &Application, heap: Bytes) -> Bytes {
+pub(in crate::mapreduce) fn at_most_the_largest(app: &Application, heap: Bytes) -> Bytes {
     let most = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
     most.map_or(heap, |most| heap.min(most))
 }
 
 /// The container for a heap. Sizes in MiB are rounded, so one that is too small by a MiB or two is not doubled for it.
-pub(super) fn container_for_heap(app: &Application, heap: Bytes) -> Bytes {
-    let needed = Bytes::from_f64(heap.as_f64() / HEAP_SHARE * (1.0 - ROUNDING)).unwrap_or(heap);
+pub(in crate::mapreduce) fn container_for_heap(app: &Advised<'_>, heap: Bytes) -> Bytes {
+    let needed = Bytes::from_f64(heap.as_f64() / HEAP_SHARE * (1.0 - HEAP_ROUNDING)).unwrap_or(heap);
     container_for(app, needed)
 }
 
-/// Whether the tasks together spent a significant share of their run time in garbage collection.
-fn collects_much(group: &TaskGroup) -> bool {
+/// Whether the tasks together spent at least the share `from` of their run time in garbage collection.
+fn collects_much(group: &TaskGroup, from: f64) -> bool {
     if is_unreadable(group, &[Counter::GcTimeMillis]) {
         return false;
     }
@@ -173,11 +175,11 @@ fn collects_much(group: &TaskGroup) -> bool {
         Some((gc as f64, run_time(group, row)? as f64))
     });
     let (gc, run) = sums.fold((0.0, 0.0), |(gc, run), (g, r)| (gc + g, run + r));
-    gc > 0.0 && gc >= GC_PRESSURE * run
+    gc > 0.0 && gc >= from * run
 }
 
 /// The settings of heaps that are too small, for both roles.
-pub(crate) fn larger_heaps(app: &Application) -> Vec<SettingChange> {
+pub(crate) fn larger_heaps(app: &Advised<'_>) -> Vec<SettingChange> {
     let growth = |role: Role| {
         let heap = Heap::of(app, role, app.group(role.kind())?);
         heap.is_full.then(|| heap.growth(app))
@@ -186,7 +188,7 @@ pub(crate) fn larger_heaps(app: &Application) -> Vec<SettingChange> {
 }
 
 /// The settings of a sort buffer that avoids repeated spills, if it is known to fit.
-pub(crate) fn larger_sort_buffer(app: &Application) -> Vec<SettingChange> {
+pub(crate) fn larger_sort_buffer(app: &Advised<'_>) -> Vec<SettingChange> {
     let heap = app.group(Role::Map.kind()).map(|group| Heap::of(app, Role::Map, group));
     let fitting = heap.and_then(|heap| Some((heap.sort.filter(|&sort| heap.holds(sort))?, heap)));
     let settings =

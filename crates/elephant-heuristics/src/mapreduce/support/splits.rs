@@ -2,14 +2,16 @@
 
 mod limits;
 
-pub(super) use limits::{SplitLimits, divided_otherwise, reads_gzip};
+pub(in crate::mapreduce) use limits::{SplitLimits, divided_otherwise, reads_gzip};
 
-use super::{MissingCounters, input_bytes, is_unreadable, run_time, sort_buffer};
-use crate::max_concurrent::max_concurrent;
-use crate::split::{TwoGroups, above_median, two_groups};
+use super::counters::{MissingCounters, input_bytes, is_unreadable, run_time};
+use super::sort_buffer;
 use elephant_analysis::task_time::time_of_tasks;
+use elephant_base::stats::max_concurrent::max_concurrent;
+use elephant_base::stats::split::{TwoGroups, above_median, two_groups};
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
@@ -19,13 +21,13 @@ use elephant_rule::params::quantity::{Duration, Quantity, Ratio};
 
 /// How long tasks should run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
+pub(in crate::mapreduce) struct Target {
     /// The run time per task in a long job.
-    pub(super) run_time: Positive<Duration>,
+    pub(in crate::mapreduce) run_time: Positive<Duration>,
     /// The largest share of the time in which tasks of the job ran.
-    pub(super) share: Positive<Ratio>,
+    pub(in crate::mapreduce) share: Positive<Ratio>,
     /// The part of a task's run time that does not depend on its input.
-    pub(super) start_up: Quantity<Duration>,
+    pub(in crate::mapreduce) start_up: Quantity<Duration>,
 }
 
 impl Target {
@@ -49,7 +51,7 @@ impl Target {
 
     /// How many times the work per task must grow, so that tasks with this mean run time reach the target. At least as
     /// many tasks remain as the job ran at once, and they fill whole waves: otherwise containers would be idle.
-    pub(super) fn growth(self, app: &Application, group: &TaskGroup, mean: i64) -> f64 {
+    pub(in crate::mapreduce) fn growth(self, app: &Advised<'_>, group: &TaskGroup, mean: i64) -> f64 {
         let aim = self.for_job(app, mean);
         let mean = mean.max(1) as f64;
         let start_up = self.start_up(mean);
@@ -63,14 +65,14 @@ impl Target {
     }
 
     /// The mean run time in milliseconds, once the work per task has grown.
-    pub(super) fn mean_after(self, mean: i64, growth: f64) -> f64 {
+    pub(in crate::mapreduce) fn mean_after(self, mean: i64, growth: f64) -> f64 {
         let mean = mean.max(1) as f64;
         let start_up = self.start_up(mean);
         start_up + growth * (mean - start_up)
     }
 
     /// The run time per task that fits this job, for messages.
-    pub(super) fn shown(self, app: &Application, group: &TaskGroup, mean: i64) -> Millis {
+    pub(in crate::mapreduce) fn shown(self, app: &Advised<'_>, group: &TaskGroup, mean: i64) -> Millis {
         let after = self.mean_after(mean, self.growth(app, group, mean));
         Millis::from_f64(after.round()).unwrap_or_default()
     }
@@ -81,12 +83,9 @@ fn full_waves(waves: f64) -> f64 {
     (waves - 0.01).ceil().max(1.0)
 }
 
-/// Most blocks of a file that a map task should read. The more blocks, the fewer of them lie on one node.
-const MOST_BLOCKS: f64 = 4.0;
-
 /// How many times the input of map tasks may grow until most of it comes from other nodes. No limit if they read less than
 /// half a block: then they read small files, which may be combined.
-fn growth_by_blocks(app: &Application, group: &TaskGroup) -> f64 {
+fn growth_by_blocks(app: &Advised<'_>, group: &TaskGroup) -> f64 {
     let is_split = group.kind == TaskKind::Map && SplitLimits::of(app).largest().is_some();
     let block = app.conf.bytes(ConfKey::BlockSize).filter(|block| is_split && block.get() > 1);
     let inputs = || {
@@ -96,7 +95,7 @@ fn growth_by_blocks(app: &Application, group: &TaskGroup) -> f64 {
     let Some((block, input)) = block.and_then(|block| Some((block.as_f64(), inputs()? as f64))) else {
         return f64::INFINITY;
     };
-    if 2.0 * input < block { f64::INFINITY } else { MOST_BLOCKS * block / input }
+    if 2.0 * input < block { f64::INFINITY } else { app.advice.blocks_per_task.get() * block / input }
 }
 
 /// How many times the output of map tasks may grow until that of the largest one does not fit the sort buffer any more,
@@ -111,7 +110,7 @@ fn growth_by_buffer(app: &Application, group: &TaskGroup) -> f64 {
 }
 
 /// The most attempts of a group that ran at once.
-pub(super) fn at_once(group: &TaskGroup) -> u64 {
+pub(in crate::mapreduce) fn at_once(group: &TaskGroup) -> u64 {
     let attempts = &group.attempts;
     let span = |row| {
         let start = attempts.time(row, TimePoint::Start)?;
@@ -124,10 +123,10 @@ pub(super) fn at_once(group: &TaskGroup) -> u64 {
 /// are unknown.
 ///
 /// If a few map tasks read much more than the others, the split is at most what the others read, so that all tasks take
-/// as long. But it is not so small that starting up takes more than a twelfth of the time, and at most half of what the
+/// as long. But it is not so small that starting up takes much of the time, and at most half of what the
 /// large tasks read: larger splits would not split them.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) -> Option<Bytes> {
+pub(in crate::mapreduce) fn split_for(app: &Advised<'_>, group: &TaskGroup, target: Target) -> Option<Bytes> {
     if is_unreadable(group, &Counter::INPUT_BYTES) {
         return None;
     }
@@ -141,19 +140,18 @@ pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) ->
     let size = Bytes::new((input as f64 * target.growth(app, group, time)) as u64);
     let by_means = two_groups(&inputs);
     // Among many tasks, the means may not show a few large ones.
-    let apart = if by_means.deviation() == 0 { above_median(&inputs, LARGE) } else { None };
-    let most = largest_if_skewed(group, apart.unwrap_or(by_means), target).unwrap_or(size);
+    let apart =
+        if by_means.deviation() == 0 { above_median(&inputs, app.advice.large_input.get()) } else { None };
+    let most = largest_if_skewed(app, group, (apart.unwrap_or(by_means), target)).unwrap_or(size);
     Some(whole_mib(size.min(most)))
 }
 
-/// From this multiple of the median on, an input is large.
-const LARGE: f64 = 2.0;
-
-/// The share of a map task's run time for which starting up may last, as a divisor.
-const START_UPS: f64 = 12.0;
-
 /// The largest split that makes the large map tasks like the others; `None` if all are alike.
-fn largest_if_skewed(group: &TaskGroup, groups: TwoGroups, target: Target) -> Option<Bytes> {
+fn largest_if_skewed(
+    app: &Advised<'_>,
+    group: &TaskGroup,
+    (groups, target): (TwoGroups, Target),
+) -> Option<Bytes> {
     let TwoGroups { small, large, pivot } = groups;
     if small.count == 0 || groups.deviation() == 0 {
         return None;
@@ -162,7 +160,9 @@ fn largest_if_skewed(group: &TaskGroup, groups: TwoGroups, target: Target) -> Op
         |row: &usize| input_bytes(group, *row, MissingCounters::Unknown).is_some_and(|input| input >= pivot);
     let times = group.winners().filter(is_large).filter_map(|row| run_time(group, row));
     let time = truncated_mean(&times.collect::<Vec<_>>())?.max(1) as f64;
-    let least = Bytes::from_f64(large.mean as f64 * START_UPS * target.start_up.get() / time)?;
+    let least = Bytes::from_f64(
+        large.mean as f64 * app.advice.start_ups_per_task.get() * target.start_up.get() / time,
+    )?;
     let bytes = |mean: i64| u64::try_from(mean).map(Bytes::new).unwrap_or_default();
     Some(bytes(small.mean).max(least).min(bytes(large.mean / 2)))
 }
@@ -170,24 +170,24 @@ fn largest_if_skewed(group: &TaskGroup, groups: TwoGroups, target: Target) -> Op
 /// Why map tasks that read so much cannot get smaller splits: they read at least twice the largest split that
 /// the settings allow, so their files cannot be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unsplittable {
+pub(in crate::mapreduce) struct Unsplittable {
     read: Bytes,
     /// The largest split that the settings allow.
-    pub(super) split: Bytes,
+    pub(in crate::mapreduce) split: Bytes,
     /// Only the block size limits the splits. The files may have other blocks than those that the job writes.
-    pub(super) by_block: bool,
+    pub(in crate::mapreduce) by_block: bool,
 }
 
 impl Unsplittable {
     /// `None` if `read` fits the splits, or if the settings do not limit them.
-    pub(super) fn of(app: &Application, read: Bytes) -> Option<Self> {
+    pub(in crate::mapreduce) fn of(app: &Application, read: Bytes) -> Option<Self> {
         let limits = SplitLimits::of(app);
         let split = limits.largest()?;
         let by_block = limits.maximum.is_none();
         (read.get() / 2 >= split.get()).then_some(Self { read, split, by_block })
     }
 
-    pub(super) fn advice(self) -> String {
+    pub(in crate::mapreduce) fn advice(self) -> String {
         let Self { read, split, by_block } = self;
         let why = if by_block { "cannot be split or have larger blocks" } else { "cannot be split" };
         format!(
@@ -198,13 +198,14 @@ impl Unsplittable {
 }
 
 /// `size` rounded to whole MiB, at least one: splits need no more precision.
-pub(super) fn whole_mib(size: Bytes) -> Bytes {
+pub(in crate::mapreduce) fn whole_mib(size: Bytes) -> Bytes {
     Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
 
     fn job(tasks: &[(i64, i64)], settings: &[(&str, &str)]) -> Application {
         elephant_sample::job(vec![elephant_sample::maps(tasks)], settings)
@@ -221,14 +222,14 @@ mod tests {
 
     fn split(tasks: &[(i64, i64)]) -> Option<u64> {
         let app = job(tasks, &[]);
-        split_for(&app, app.groups.first()?, target()).map(Bytes::whole_mib)
+        split_for(&advised(&app), app.groups.first()?, target()).map(Bytes::whole_mib)
     }
 
     #[test]
     fn short_jobs_get_short_tasks() {
         let shown = |seconds: i64| {
             let app = job(&[(seconds, 1)], &[]);
-            target().shown(&app, &app.groups[0], 1000 * seconds).get() / 1000
+            target().shown(&advised(&app), &app.groups[0], 1000 * seconds).get() / 1000
         };
         // Three minutes: 45 s per task, of which 5 s start up.
         assert_eq!(shown(180), 45);
@@ -254,7 +255,7 @@ mod tests {
                 maps.attempts.set_counter(row, Counter::HdfsBytesRead, Some(mib << 20));
             }
             let app = elephant_sample::job(vec![maps], &[("dfs.blocksize", "128m")]);
-            target().growth(&app, &app.groups[0], 20_000)
+            target().growth(&advised(&app), &app.groups[0], 20_000)
         };
         assert_eq!((growth(128), growth(256), growth(1024)), (4.0, 2.0, 1.0));
         // Small files.
@@ -272,7 +273,7 @@ mod tests {
                 maps.attempts.set_counter(row, Counter::MapOutputRecords, Some(1));
             }
             let app = elephant_sample::job(vec![maps], &[("mapreduce.task.io.sort.mb", "100")]);
-            target().growth(&app, &app.groups[0], 20_000)
+            target().growth(&advised(&app), &app.groups[0], 20_000)
         };
         assert!((growth(40) - 2.0).abs() < 0.001 && (growth(79) - 1.0).abs() < 0.02, "{}", growth(40));
         // Without output, and with one that is spilled anyway.
@@ -283,7 +284,7 @@ mod tests {
     fn containers_that_a_job_gets_are_not_left_idle() {
         let growth = |at_once| {
             let app = in_waves(at_once);
-            target().growth(&app, &app.groups[0], 8000)
+            target().growth(&advised(&app), &app.groups[0], 8000)
         };
         // Of 8 s, 4 s depend on the input: tasks of 20 s in the longest of these jobs, of 10 s in the others. Three, four, two
         // and one whole waves remain.

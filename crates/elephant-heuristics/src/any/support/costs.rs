@@ -9,9 +9,10 @@ use elephant_model::model::{Application, Engine};
 use elephant_rule::params::Assumed;
 
 /// The data that allocated and needed memory are computed from.
-pub(super) const OF_MEMORY: &[Facet] = &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics, Facet::End];
+pub(in crate::any) const OF_MEMORY: &[Facet] =
+    &[Facet::Tasks, Facet::Executors, Facet::ExecutorMetrics, Facet::End];
 /// The data that run time and wait time are computed from.
-pub(super) const OF_TIME: &[Facet] = &[Facet::Tasks, Facet::Jobs, Facet::Executors, Facet::End];
+pub(in crate::any) const OF_TIME: &[Facet] = &[Facet::Tasks, Facet::Jobs, Facet::Executors, Facet::End];
 
 /// What the history lacks, phrased to follow "because".
 fn partial(app: &Application, facets: &[Facet]) -> Option<String> {
@@ -27,7 +28,7 @@ fn has_all_times(group: &TaskGroup) -> bool {
 }
 
 /// Why the allocated memory is unknown.
-pub(super) fn used_unknown(app: &Application) -> String {
+pub(in crate::any) fn used_unknown(app: &Application) -> String {
     let of_unknown_size = |kind: &TaskKind| {
         app.group(*kind).is_some_and(has_all_times)
             && requested_container(app, *kind, Assumed(None)).is_none()
@@ -43,13 +44,13 @@ pub(super) fn used_unknown(app: &Application) -> String {
 }
 
 /// Why the run time is unknown.
-pub(super) fn run_time_unknown(app: &Application) -> String {
+pub(in crate::any) fn run_time_unknown(app: &Application) -> String {
     partial(app, OF_TIME)
         .unwrap_or_else(|| "the history does not contain the start or end of the application".to_owned())
 }
 
 /// Why the wait time is unknown.
-pub(super) fn wait_unknown(app: &Application) -> String {
+pub(in crate::any) fn wait_unknown(app: &Application) -> String {
     partial(app, OF_TIME).unwrap_or_else(|| match app.engine {
         Engine::MapReduce => mapreduce::no_times(app),
         Engine::Spark => "no executor started, or not all times of executors and jobs are known".to_owned(),
@@ -57,7 +58,7 @@ pub(super) fn wait_unknown(app: &Application) -> String {
 }
 
 /// Why the memory that tasks needed is unknown, if the allocated memory is known.
-pub(super) fn needs_unknown(app: &Application) -> String {
+pub(in crate::any) fn needs_unknown(app: &Application) -> String {
     partial(app, OF_MEMORY).unwrap_or_else(|| match app.engine {
         Engine::MapReduce => mapreduce::no_memory(app),
         Engine::Spark => spark::no_peaks(app),

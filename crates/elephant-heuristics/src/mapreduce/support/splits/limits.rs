@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use super::super::{MissingCounters, change, change_towards, input_bytes};
+use crate::mapreduce::support::counters::{MissingCounters, input_bytes};
+use crate::mapreduce::support::settings::change_towards;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults, parse_binary_prefix};
 use elephant_model::model::table::TaskKind;
 use elephant_rule::finding::SettingChange;
+use elephant_rule::wording::change;
 
 /// The settings that name the input format, the one that a job reads first.
 const INPUT_FORMATS: [&str; 2] = ["mapreduce.job.inputformat.class", "mapred.input.format.class"];

@@ -9,19 +9,19 @@ use elephant_model::model::table::{TaskGroup, TimePoint};
 
 /// What large tasks cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LostTime {
+pub(in crate::mapreduce) struct LostTime {
     /// From the end of the last small task to the end of the last large one, but at most as long as the longest large
     /// task ran beyond the median of all. Zero if most tasks are large: then large tasks are the usual ones.
-    pub(super) time: Millis,
+    pub(in crate::mapreduce) time: Millis,
     /// The same as a share of the time in which tasks of the job ran.
-    pub(super) share: f64,
+    pub(in crate::mapreduce) share: f64,
 }
 
 impl LostTime {
     /// `values` pairs the value of each task with the row of its attempt; tasks with values of at least `pivot` are
     /// large. With `most_may_be_large`, something explains why most tasks are large, so the time lost counts all the
     /// same. `None` if the times of small or of large tasks are unknown.
-    pub(super) fn of(
+    pub(in crate::mapreduce) fn of(
         (app, group, run_times): (&Application, &TaskGroup, RunTimes),
         values: &[(i64, usize)],
         (pivot, most_may_be_large): (i64, bool),
@@ -45,8 +45,8 @@ impl LostTime {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Role;
     use super::*;
+    use crate::mapreduce::support::role::Role;
     use elephant_model::model::table::TaskKind;
 
     /// Seconds and share lost, with the last task as the large one.

@@ -1,26 +1,27 @@
 //! How long tasks work. Reduce tasks that start before the last map task ends hold their containers and wait.
 
-use super::{Role, run_time};
+use super::counters::run_time;
+use super::role::Role;
 use elephant_base::units::Timestamp;
 use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 
 /// The run times of a kind of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RunTimes {
+pub(in crate::mapreduce) struct RunTimes {
     /// The end of the last map task, if waiting for it does not count as run time.
     last_map: Option<Timestamp>,
 }
 
 impl RunTimes {
     /// Run times with or without the time in which reduce tasks wait for map tasks.
-    pub(super) fn of(app: &Application, role: Role, without_waiting: bool) -> Self {
+    pub(in crate::mapreduce) fn of(app: &Application, role: Role, without_waiting: bool) -> Self {
         let is_left_out = without_waiting && role == Role::Reduce;
         Self { last_map: if is_left_out { last_map(app) } else { None } }
     }
 
     /// The run time of an attempt in milliseconds.
-    pub(super) fn of_attempt(self, group: &TaskGroup, row: usize) -> Option<i64> {
+    pub(in crate::mapreduce) fn of_attempt(self, group: &TaskGroup, row: usize) -> Option<i64> {
         let time = run_time(group, row)?;
         let waiting = self.last_map.map_or(0, |last_map| waiting_until(last_map, group, row));
         Some(time - waiting.min(time))

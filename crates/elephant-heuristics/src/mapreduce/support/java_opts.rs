@@ -1,31 +1,32 @@
 //! Changes of JVM options. The options are one setting, so a change keeps all others.
 
-use super::{Role, own_java_opts};
+use super::role::Role;
+use super::settings::own_java_opts;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, parse_binary_prefix, secrets};
 use elephant_rule::finding::SettingChange;
 
 /// The JVM options of a kind of process, and the setting that changes them for this kind only.
-pub(super) struct JvmOptions {
+pub(in crate::mapreduce) struct JvmOptions {
     name: &'static str,
     now: Option<String>,
 }
 
 impl JvmOptions {
     /// The options of map or reduce tasks.
-    pub(super) fn of(app: &Application, role: Role) -> Self {
+    pub(in crate::mapreduce) fn of(app: &Application, role: Role) -> Self {
         Self { name: own_java_opts(app, role), now: app.conf.text(role.java_opts()) }
     }
 
     /// The options of the application master.
-    pub(super) fn of_master(app: &Application) -> Self {
+    pub(in crate::mapreduce) fn of_master(app: &Application) -> Self {
         let key = ConfKey::MasterJavaOpts;
         Self { name: key.name(), now: app.conf.text(key) }
     }
 
     /// The options with another heap limit. A JVM does not start if its first heap (`-Xms`) is above the limit.
-    pub(super) fn with_heap(&self, heap: Bytes) -> SettingChange {
+    pub(in crate::mapreduce) fn with_heap(&self, heap: Bytes) -> SettingChange {
         let begins_above = |option: &str| {
             option.strip_prefix("-Xms").and_then(parse_binary_prefix).is_some_and(|first| first > heap)
         };
@@ -34,7 +35,7 @@ impl JvmOptions {
     }
 
     /// The options with this garbage collector; `None` if they name it already.
-    pub(super) fn with_collector(&self, collector: &str) -> Option<SettingChange> {
+    pub(in crate::mapreduce) fn with_collector(&self, collector: &str) -> Option<SettingChange> {
         if self.options().any(|option| option == collector) {
             return None;
         }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::subject;
+use super::groups::subject;
 use crate::mapreduce::ReplayedJob;
-use crate::wording::plural;
+use crate::shown::NAMES;
 use elephant_analysis::replay::mapreduce::{self, Kind};
 use elephant_analysis::stragglers::cause::evidence::Fact;
 use elephant_analysis::stragglers::cause::{Cause, Confidence, StragglerCause};
@@ -15,9 +15,7 @@ use elephant_base::units::{Millis, three_digits};
 use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::{Phrase, Subject};
-
-/// The maximum number of nodes that are named.
-const NAMED: usize = 3;
+use elephant_rule::wording::plural;
 
 /// A slow node.
 const SLOW: &str = "{host} is slow: {stragglers} of its {tasks} took at least {factor}× the median of their \
@@ -25,7 +23,7 @@ const SLOW: &str = "{host} is slow: {stragglers} of its {tasks} took at least {f
 
 /// The nodes that are blamed for stragglers.
 #[derive(Default)]
-pub(super) struct SlowNodes {
+pub(in crate::any) struct SlowNodes {
     /// Nodes with far more stragglers than the others, the one that cost most time first.
     nodes: Vec<Node>,
     /// Seconds of all stragglers that their input does not explain, beyond the median of their groups.
@@ -51,7 +49,7 @@ struct Node {
 
 impl SlowNodes {
     /// The nodes that `causes` blame. `causes` has the causes of the stragglers of each view in `views`.
-    pub(super) fn of(
+    pub(in crate::any) fn of(
         app: &Application,
         views: &[GroupStragglers<'_>],
         causes: &[Vec<StragglerCause>],
@@ -77,25 +75,25 @@ impl SlowNodes {
 
     /// Whether stragglers on these nodes account for most of the time that stragglers took beyond the median of their
     /// groups.
-    pub(super) fn are_the_trouble(&self) -> bool {
+    pub(in crate::any) fn are_the_trouble(&self) -> bool {
         !self.nodes.is_empty() && 2.0 * self.own_beyond() > self.beyond
     }
 
     /// The nodes, and the parts of the application that they slowed down.
-    pub(super) fn subjects(&self) -> Vec<Subject> {
+    pub(in crate::any) fn subjects(&self) -> Vec<Subject> {
         let nodes = self.nodes.iter().map(|node| Subject::Node(node.name.clone()));
         nodes.chain(self.slowed.iter().cloned()).collect()
     }
 
     /// Whether attempts failed on a node that is blamed.
-    pub(super) const fn has_failures(&self) -> bool {
+    pub(in crate::any) const fn has_failures(&self) -> bool {
         self.has_failures
     }
 
     /// The part of `span`, the time in which tasks ran, that the slow nodes cost: of a job of MapReduce, what a replay
     /// without stragglers saves, if it can be replayed. Otherwise, on nodes like the others, the same cores would have done
     /// that much more work.
-    pub(super) fn lost(&self, app: &Application, span: Millis) -> Millis {
+    pub(in crate::any) fn lost(&self, app: &Application, span: Millis) -> Millis {
         if let Some(lost) = lost_in_replay(app) {
             return lost.min(span);
         }
@@ -104,9 +102,9 @@ impl SlowNodes {
     }
 
     /// "node3 and node7"; empty if there are no slow nodes.
-    pub(super) fn names(&self) -> String {
-        let named: Vec<&str> = self.nodes.iter().take(NAMED).map(|node| node.name.as_str()).collect();
-        let more = self.nodes.len().saturating_sub(NAMED);
+    pub(in crate::any) fn names(&self) -> String {
+        let named: Vec<&str> = self.nodes.iter().take(NAMES).map(|node| node.name.as_str()).collect();
+        let more = self.nodes.len().saturating_sub(NAMES);
         match named.split_last() {
             Some(_) if more > 0 => format!("{} and {}", named.join(", "), plural(more as u64, "other node")),
             Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
@@ -115,7 +113,7 @@ impl SlowNodes {
     }
 
     /// Each node with the number of its stragglers. They took at least `factor` times the median.
-    pub(super) fn in_words(&self, factor: &dyn std::fmt::Display) -> Phrase {
+    pub(in crate::any) fn in_words(&self, factor: &dyn std::fmt::Display) -> Phrase {
         let words = |node: &Node| {
             let times = median(&node.times_usual).map(three_digits).unwrap_or_default();
             Phrase::new(
@@ -129,7 +127,7 @@ impl SlowNodes {
                 ],
             )
         };
-        Phrase::list("; ", self.nodes.iter().take(NAMED).map(words))
+        Phrase::list("; ", self.nodes.iter().take(NAMES).map(words))
     }
 
     fn own_beyond(&self) -> f64 {
@@ -171,7 +169,7 @@ fn lost_in_replay(app: &Application) -> Option<Millis> {
 
 /// Seconds that stragglers took beyond the median of their groups, if their input does not explain it; and seconds of
 /// all tasks.
-pub(super) fn beyond_and_work(views: &[GroupStragglers<'_>]) -> (f64, f64) {
+pub(in crate::any) fn beyond_and_work(views: &[GroupStragglers<'_>]) -> (f64, f64) {
     views.iter().fold((0.0, 0.0), |(beyond, work), view| {
         let usual = view.labels.limit.map_or(f64::INFINITY, |limit| limit.reference);
         let own: f64 = view.unexplained().map(|task| (task.duration - usual).max(0.0)).sum();

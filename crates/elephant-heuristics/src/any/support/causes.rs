@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 
 use super::slow_nodes::SlowNodes;
-use crate::wording::{by_hadoop, change};
-use crate::{Stragglers, mapreduce};
+use crate::mapreduce;
 use elephant_analysis::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCause};
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Advised, Stragglers};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{by_hadoop, change};
 
 /// The number of causes that get advice.
 const ADVISED: usize = 2;
@@ -55,13 +56,13 @@ impl<'a> Causes<'a> {
     }
 
     /// The nodes that made tasks slow.
-    pub(super) const fn slow_nodes(&self) -> &SlowNodes {
+    pub(in crate::any) const fn slow_nodes(&self) -> &SlowNodes {
         &self.slow_nodes
     }
 
     /// The cause of more than half of the time for which stragglers held up their groups. If they held up no group, the
     /// cause of more than half of the stragglers. `None` if there is no such cause.
-    pub(super) fn mostly(&self) -> Option<Cause> {
+    pub(in crate::any) fn mostly(&self) -> Option<Cause> {
         let held_up: u64 = self.counts.iter().map(|it| it.held_up.get()).sum();
         let stragglers: u64 = self.counts.iter().map(|it| it.stragglers).sum();
         let is_most = |it: &&Counted| match held_up {
@@ -72,12 +73,12 @@ impl<'a> Causes<'a> {
     }
 
     /// The cause of one straggler of the group at index `place`.
-    pub(super) fn of_task(&self, place: usize, task: usize) -> Option<&StragglerCause> {
+    pub(in crate::any) fn of_task(&self, place: usize, task: usize) -> Option<&StragglerCause> {
         self.groups.get(place)?.iter().find(|straggler| straggler.task == task)
     }
 
     /// "garbage collection 3 (2 measured, 1 weak), unexplained 1".
-    pub(super) fn in_words(&self) -> String {
+    pub(in crate::any) fn in_words(&self) -> String {
         let words = |&Counted { cause, stragglers, .. }: &Counted| {
             format!("{} {stragglers}{}", cause.display_name(), in_brackets(&self.confidence(cause)))
         };
@@ -107,11 +108,8 @@ fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec
     views.iter().zip(groups).flat_map(of_group).collect()
 }
 
-/// A cause other than the first gets advice if its stragglers held up their groups for at least this share of the time.
-const WORTH_ADVICE: f64 = 0.1;
-
 /// Remedies for the causes that cost most.
-pub(super) fn remedies(app: &Application, causes: &Causes<'_>) -> Vec<Advice> {
+pub(in crate::any) fn remedies(app: &Advised<'_>, causes: &Causes<'_>) -> Vec<Advice> {
     let of = |it: &Counted| {
         let confidence = causes.confidence(it.cause);
         match it.cause {
@@ -124,13 +122,13 @@ pub(super) fn remedies(app: &Application, causes: &Causes<'_>) -> Vec<Advice> {
         counts.sort_by_key(|it| it.cause != Cause::Hardware);
     }
     let held_up: u64 = counts.iter().map(|it| it.held_up.get()).sum();
-    let matters = |it: &&Counted| it.held_up.as_f64() >= WORTH_ADVICE * held_up as f64;
+    let matters = |it: &&Counted| it.held_up.as_f64() >= app.advice.cause_share.get() * held_up as f64;
     let others = counts.iter().skip(1).copied().filter(matters);
     counts.iter().take(1).copied().chain(others).take(ADVISED).map(of).collect()
 }
 
 /// The remedy for slow nodes, with their names if they are known.
-fn of_nodes(app: &Application, causes: &Causes, confidence: &str) -> Advice {
+fn of_nodes(app: &Advised<'_>, causes: &Causes, confidence: &str) -> Advice {
     let names = causes.slow_nodes.names();
     let advice = if names.is_empty() {
         remedy(app, Cause::Hardware, confidence)
@@ -165,7 +163,11 @@ fn excluding(app: &Application) -> &'static str {
 }
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.
-pub(super) fn remedy_for_one(app: &Application, found: &StragglerCause, node: Option<&str>) -> Advice {
+pub(in crate::any) fn remedy_for_one(
+    app: &Advised<'_>,
+    found: &StragglerCause,
+    node: Option<&str>,
+) -> Advice {
     let cause = found.primary;
     let confidence = found.confidence.map(Confidence::name).unwrap_or_default();
     let of_the_node = matches!(
@@ -188,7 +190,7 @@ pub(super) fn remedy_for_one(app: &Application, found: &StragglerCause, node: Op
 }
 
 /// The remedy for one cause, with the settings that the rules on it advise.
-fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
+fn remedy(app: &Advised<'_>, cause: Cause, confidence: &str) -> Advice {
     let what = match app.engine {
         Engine::Spark => of_spark(cause),
         Engine::MapReduce => of_mapreduce(cause),
@@ -300,6 +302,7 @@ const fn of_any(cause: Cause) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
 
     #[test]
     fn a_remedy_that_shows_a_page_says_which() {
@@ -310,7 +313,7 @@ mod tests {
         for (engine, cause) in
             Cause::ALL.iter().flat_map(|&it| [(Engine::Spark, it), (Engine::MapReduce, it)])
         {
-            let advice = remedy(&app(engine), cause, "");
+            let advice = remedy(&advised(&app(engine)), cause, "");
             let shown = advice.text.split_once("rules show ").and_then(|(_, rest)| rest.split('`').next());
             assert_eq!(advice.see_rule.as_deref(), shown, "{cause:?}");
         }

@@ -17,8 +17,7 @@ pub(super) struct Lifetime<'a> {
     pub(super) to: Timestamp,
     /// `None` if its size is unknown.
     pub(super) container: Option<Bytes>,
-    pub(super) cores: Option<u32>,
-    peaks: &'a Peaks,
+    pub(super) executor: &'a Executor,
 }
 
 /// The lifetimes of all executors, and the driver's container.
@@ -78,12 +77,16 @@ impl<'a> Lifetimes<'a> {
         })
     }
 
-    /// The lifetime of an executor at the time `started`; the first one if that time is before all of them.
-    pub(super) fn find(&self, executor: Symbol, started: Timestamp) -> Option<&Lifetime<'a>> {
-        self.all.get(self.place(executor, started)?)
+    pub(super) const fn len(&self) -> usize {
+        self.all.len()
     }
 
-    fn place(&self, executor: Symbol, started: Timestamp) -> Option<usize> {
+    pub(super) fn get(&self, place: usize) -> Option<&Lifetime<'a>> {
+        self.all.get(place)
+    }
+
+    /// The place of an executor's lifetime at the time `started`; the first one if that time is before all of them.
+    pub(super) fn place(&self, executor: Symbol, started: Timestamp) -> Option<usize> {
         let mut places = self.by_executor.get(&executor)?.iter().copied();
         let first = places.next()?;
         let began = |place: &usize| self.all.get(*place).is_some_and(|lifetime| lifetime.from <= started);
@@ -100,7 +103,7 @@ impl<'a> Lifetimes<'a> {
     }
 
     fn wasted(&self, params: &SparkMetricParams) -> Option<MbMillis> {
-        let peaks = self.all.iter().map(|lifetime| lifetime.peaks).chain(self.driver_peaks);
+        let peaks = self.all.iter().map(|lifetime| &lifetime.executor.peaks).chain(self.driver_peaks);
         if peaks.into_iter().any(|peaks| peaks.unreadable() > 0) {
             return None;
         }
@@ -108,14 +111,17 @@ impl<'a> Lifetimes<'a> {
         // those of its size.
         let mut largest_need: BTreeMap<Bytes, Bytes> = BTreeMap::new();
         for lifetime in &self.all {
-            if let Some((container, needed)) = lifetime.container.zip(needed(lifetime.peaks, params)) {
+            if let Some((container, needed)) =
+                lifetime.container.zip(needed(&lifetime.executor.peaks, params))
+            {
                 let most = largest_need.entry(container).or_default();
                 *most = needed.max(*most);
             }
         }
         let executors = self.all.iter().map(|lifetime| {
             let container = lifetime.container?;
-            let needed = needed(lifetime.peaks, params).or_else(|| largest_need.get(&container).copied());
+            let needed =
+                needed(&lifetime.executor.peaks, params).or_else(|| largest_need.get(&container).copied());
             Some(excess(container, needed?, params, lifetime.length()))
         });
         let executors: MbMillis = executors.sum::<Option<_>>()?;
@@ -168,10 +174,15 @@ impl<'a> Lifetimes<'a> {
 
     /// Core time held by executors.
     pub(super) fn cores(&self) -> Option<CoreMillis> {
+        self.cores_of_each().sum()
+    }
+
+    /// The same for each executor, in the order of their places.
+    pub(super) fn cores_of_each(&self) -> impl Iterator<Item = Option<CoreMillis>> {
         let held = |lifetime: &Lifetime<'_>| {
-            Some(CoreMillis::of(u64::from(lifetime.cores?) * 1000, lifetime.length()))
+            Some(CoreMillis::of(u64::from(lifetime.executor.cores?) * 1000, lifetime.length()))
         };
-        self.all.iter().map(held).sum()
+        self.all.iter().map(held)
     }
 }
 
@@ -190,8 +201,7 @@ impl<'a> Lifetime<'a> {
             from,
             to,
             container: containers.and_then(|containers| containers.executor(executor.resource_profile)),
-            cores: executor.cores,
-            peaks: &executor.peaks,
+            executor,
         })
     }
 

@@ -7,7 +7,7 @@ use super::memory::{in_force, is_local, max_executors};
 use super::pinned::{WORTH, unpin};
 use crate::spark::{change, change_to, spark};
 use elephant_analysis::metrics::share_idle_beyond;
-use elephant_analysis::replay::spark::{Change, Recorded, Slots, task_cpus};
+use elephant_analysis::replay::spark::{Change, Recorded, Slots};
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::engine_facts::spark::IDLE_TIMEOUT;
 use elephant_model::model::conf::{Conf, ConfKey};
@@ -103,7 +103,7 @@ fn release(app: &Application, fewest: Option<Fewest>) -> Vec<Advice> {
     let fewer = || match fewest? {
         Fewest::Of { count, slots, .. } => {
             let what = "use fewer executors; in a replay the application takes as long with them";
-            let fewer = number_of_executors(app, count, count.saturating_mul(slots));
+            let fewer = number_of_executors(app, count, slots);
             Some(Advice::new(what).set([fewer]))
         }
         Fewest::NotFew => None,
@@ -243,12 +243,13 @@ fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fe
     Some(if frees { Fewest::Of { count, now, slots } } else { Fewest::NotFew })
 }
 
-/// The setting that bounds the number of executors, for `count` executors with `slots` task slots in total.
+/// The setting that bounds the number of executors, for `count` executors with `slots` task slots each.
 fn number_of_executors(app: &Application, count: u32, slots: u32) -> SettingChange {
     if app.allocates_dynamically() {
         change(app, ConfKey::DynamicAllocationMax, count)
     } else if ClusterManager::of_application(app) == Some(ClusterManager::Standalone) {
-        change(app, ConfKey::CoresMax, slots.saturating_mul(task_cpus(app)))
+        let cores = spark(app).and_then(|spark| spark.executors.iter().filter_map(|it| it.cores).max());
+        change(app, ConfKey::CoresMax, count.saturating_mul(cores.unwrap_or(slots)))
     } else {
         change(app, ConfKey::ExecutorInstances, count)
     }

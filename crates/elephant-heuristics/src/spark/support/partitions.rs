@@ -2,7 +2,7 @@
 //! advises on it.
 
 use super::adaptive;
-use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
+use super::memory::{Setting, in_force, most_cores, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
 use super::stage_text::label;
@@ -246,7 +246,8 @@ fn in_code(what: &str, wanted: u64) -> Advice {
 
 /// `spark.default.parallelism`, or the number of cores, which is its default.
 fn default_parallelism(app: &Application, spark: &Spark) -> u64 {
-    in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(|| most_slots(app, spark))
+    let cores = || most_cores(app, spark).unwrap_or_else(|| most_slots(app, spark));
+    in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(cores)
 }
 
 /// A setting does harm if it cuts another stage into this many times the tasks that it should have.

@@ -6,15 +6,15 @@ mod cluster;
 mod executor;
 mod gaps;
 mod job;
+mod resources;
 mod sql;
 mod stage;
 
 pub use cluster::ClusterManager;
-pub use executor::{
-    Exclusion, Executor, ExecutorMetric, ExecutorTotals, Peaks, ResourceProfile, StorageMemory,
-};
+pub use executor::{Exclusion, Executor, ExecutorMetric, ExecutorTotals, Peaks, StorageMemory};
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
+pub use resources::{Placement, Resource, ResourceProfile, TaskResource};
 pub use sql::{PlanMetric, PlanNode, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 

@@ -349,6 +349,7 @@ impl RuleSet {
         let remedies = |container| rules.iter().find(|rule| rule.facts.sizes == Some(container))?.remedy(app);
         let metrics = || metrics();
         let shared = Shared::of(app).with_metrics(&metrics).with_remedies(&remedies).with_recorded(recorded);
+        let shared = shared.with_jvms_trusted(self.order().trust_jvms);
         let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
         let judge = |active: &&ActiveRule| active.evaluate(app, &shared);
         if app.task_count() >= MANY_TASKS {

@@ -5,10 +5,10 @@ use super::sort_buffer::SortBuffer;
 use super::{Role, change, container_for, is_unreadable, largest_container, run_time};
 use elephant_base::units::Bytes;
 use elephant_model::engine_facts::hadoop::HEAP_SHARE;
-use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_model::model::{Application, Collector};
 use elephant_rule::finding::SettingChange;
 
 /// The part of a container that may be missing because of rounding.
@@ -68,7 +68,7 @@ impl Heap {
         let base = limit.or(peak);
         let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
         let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
-        let by_gc = base.filter(|_| !is_uber && full && collects_much(group)).map(half_more);
+        let by_gc = base.filter(|_| !is_uber && full && collects_much(app, group)).map(half_more);
         let wanted = by_gc.map(|larger| at_most_the_largest(app, larger));
         let grows =
             |larger: &Bytes| base.is_none_or(|base| larger.as_f64() >= (1.0 + LEAST_GROWTH) * base.as_f64());
@@ -164,8 +164,9 @@ pub(super) fn container_for_heap(app: &Application, heap: Bytes) -> Bytes {
 }
 
 /// Whether the tasks together spent a significant share of their run time in garbage collection.
-fn collects_much(group: &TaskGroup) -> bool {
-    if is_unreadable(group, &[Counter::GcTimeMillis]) {
+fn collects_much(app: &Application, group: &TaskGroup) -> bool {
+    let is_concurrent = Collector::of_tasks(app, group.kind).is_some_and(Collector::is_concurrent);
+    if is_concurrent || is_unreadable(group, &[Counter::GcTimeMillis]) {
         return false;
     }
     let sums = group.winners().filter_map(|row| {

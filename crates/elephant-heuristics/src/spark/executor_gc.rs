@@ -2,6 +2,7 @@
 //! `ExecutorGcHeuristic`).
 
 use super::support::collections::Collections;
+use super::support::jvms::doubt_of_pauses;
 use super::support::memory::unreadable;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
@@ -96,6 +97,10 @@ impl Check for Collection {
                 advice.unwrap_or_default()
             })
             .into()
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_pauses(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -2,6 +2,7 @@
 //! `JvmUsedMemoryHeuristic`).
 
 use super::support::beyond_heap::overhead_to_keep;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
 use super::{change, rule, spark};
 use crate::wording::{decisive, limit};
@@ -109,6 +110,10 @@ impl Check for TooLarge {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

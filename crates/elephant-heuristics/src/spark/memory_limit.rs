@@ -2,6 +2,7 @@
 //! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
 use super::support::idle::release_idle;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
 use crate::{Check, Rule, Shared, load};
@@ -138,6 +139,10 @@ impl Check for Memory {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

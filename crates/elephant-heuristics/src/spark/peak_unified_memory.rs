@@ -1,6 +1,7 @@
 //! `spark-peak-unified-memory`: execution and storage use little of their memory (Dr. Elephant
 //! `UnifiedMemoryHeuristic`).
 
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
 use crate::wording::{decisive, limit};
@@ -125,6 +126,10 @@ impl Check for Unused {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::containers::{Containers, manager};
 use super::{Cost, SparkMetricParams, shows_all_executors};
 use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
-use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, Peaks, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, NativeEngine, Peaks, Spark};
 use elephant_model::model::table::TimePoint;
 use elephant_model::model::{Application, Symbol};
 
@@ -30,6 +30,8 @@ pub(super) struct Lifetimes<'a> {
     /// The driver's peaks, if it has its own container.
     driver_peaks: Option<&'a Peaks>,
     run_time: Millis,
+    /// Whether the heap shows what tasks need.
+    shows_needs: bool,
 }
 
 impl<'a> Lifetimes<'a> {
@@ -74,6 +76,7 @@ impl<'a> Lifetimes<'a> {
             driver,
             driver_peaks,
             run_time: Millis::between(start, end)?,
+            shows_needs: NativeEngine::at_work(app).is_none(),
         })
     }
 
@@ -109,23 +112,21 @@ impl<'a> Lifetimes<'a> {
         }
         // An executor without measurements is assumed to need as much as the one with the largest need among
         // those of its size.
+        let needed_by = |executor: &Executor| needed(&executor.peaks, params, self.shows_needs);
         let mut largest_need: BTreeMap<Bytes, Bytes> = BTreeMap::new();
         for lifetime in &self.all {
-            if let Some((container, needed)) =
-                lifetime.container.zip(needed(&lifetime.executor.peaks, params))
-            {
+            if let Some((container, needed)) = lifetime.container.zip(needed_by(lifetime.executor)) {
                 let most = largest_need.entry(container).or_default();
                 *most = needed.max(*most);
             }
         }
         let executors = self.all.iter().map(|lifetime| {
             let container = lifetime.container?;
-            let needed =
-                needed(&lifetime.executor.peaks, params).or_else(|| largest_need.get(&container).copied());
+            let needed = needed_by(lifetime.executor).or_else(|| largest_need.get(&container).copied());
             Some(excess(container, needed?, params, lifetime.length()))
         });
         let executors: MbMillis = executors.sum::<Option<_>>()?;
-        let driver = self.driver.zip(self.driver_peaks.and_then(|peaks| needed(peaks, params)));
+        let driver = self.driver.zip(self.driver_peaks.and_then(|peaks| needed(peaks, params, true)));
         let driver = driver.map(|(container, needed)| excess(container, needed, params, self.run_time));
         Some(executors + driver.unwrap_or_default())
     }
@@ -222,11 +223,11 @@ fn excess(container: Bytes, needed: Bytes, params: &SparkMetricParams, time: Mil
 }
 
 /// The measured memory: the process tree, otherwise the JVM's heap and Spark's off-heap memory.
-pub(super) fn needed(peaks: &Peaks, params: &SparkMetricParams) -> Option<Bytes> {
+pub(super) fn needed(peaks: &Peaks, params: &SparkMetricParams, by_heap: bool) -> Option<Bytes> {
     let heap = || {
         let reserved = Bytes::from_f64(params.reserved_memory.get())?;
         let off_heap = peaks.measured(ExecutorMetric::OffHeapUnifiedMemory).unwrap_or_default();
         Some(peaks.heap()? + reserved + off_heap)
     };
-    peaks.resident().or_else(heap)
+    peaks.resident().or_else(|| heap().filter(|_| by_heap))
 }

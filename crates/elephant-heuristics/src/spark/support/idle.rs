@@ -2,6 +2,7 @@
 
 use super::crowded::Crowded;
 use super::driver_alone::DriverAlone;
+use super::limited::Limited;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
 use super::pinned::{WORTH, unpin};
@@ -36,6 +37,7 @@ const ENOUGH: &str = "in a replay it takes as long with {enough} of its {executo
 /// Why the cores of executors were idle, and how many executors would have been enough.
 pub(crate) struct Idleness<'a> {
     alone: Option<DriverAlone<'a>>,
+    limited: Option<Limited<'a>>,
     crowded: Option<Crowded<'a>>,
     fewest: Option<Fewest>,
 }
@@ -43,7 +45,7 @@ pub(crate) struct Idleness<'a> {
 impl<'a> Idleness<'a> {
     pub(crate) fn of(app: &'a Application, recorded: Option<&Recorded>) -> Self {
         let (alone, crowded) = (DriverAlone::of(app), Crowded::of(app));
-        Self { alone, crowded, fewest: fewest_executors(app, recorded) }
+        Self { alone, limited: Limited::of(app), crowded, fewest: fewest_executors(app, recorded) }
     }
 
     pub(crate) fn evidence(&self) -> Vec<(&'static str, Measure)> {
@@ -64,7 +66,9 @@ impl<'a> Idleness<'a> {
             _ => None,
         };
         let crowded = self.crowded.iter().map(Crowded::phrase);
-        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(crowded).chain(enough))
+        let limited = self.limited.iter().map(Limited::phrase);
+        let why = self.alone.iter().map(DriverAlone::phrase).chain(limited).chain(crowded);
+        Phrase::list("; ", why.chain(enough))
     }
 
     /// What the driver should do differently, and how executors are given back meanwhile.
@@ -73,6 +77,10 @@ impl<'a> Idleness<'a> {
         if self.is_by_design() {
             // With fewer executors, batches and queries would take longer, although the application would not.
             return alone.chain(released(app).filter(|line| !line.settings.is_empty())).collect();
+        }
+        // Cores that no task can take should be taken before executors go.
+        if let Some(limited) = &self.limited {
+            return alone.chain(limited.advice()).collect();
         }
         // Executors that are idle while tasks wait should work before they go.
         match self.crowded.and_then(|_| Crowded::advice(app)) {

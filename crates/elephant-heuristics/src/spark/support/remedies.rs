@@ -2,6 +2,7 @@
 
 use super::beyond_heap::against_kills;
 use super::collections::Collections;
+use super::jvms::doubt_of_pauses;
 use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
@@ -280,6 +281,9 @@ fn larger_kryo_buffer(app: &Application, what: Advice) -> Advice {
 const MUCH_COLLECTION: f64 = 0.1;
 
 fn long_collections(app: &Application, spark: &Spark) -> Option<Advice> {
+    if doubt_of_pauses(app).is_some() {
+        return None;
+    }
     let share = Collections::of(app, spark)?.share();
     (share >= MUCH_COLLECTION).then(|| {
         Advice::new(format!(

@@ -78,6 +78,19 @@ impl TaskResource {
     }
 }
 
+/// A resource that runs out before the cores of an executor do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    /// What a task takes of it.
+    pub resource: TaskResource,
+    /// How much of it the executor has.
+    pub units: u32,
+    /// How many tasks run at once.
+    pub slots: u32,
+    /// How many tasks the cores suffice for.
+    pub by_cores: u32,
+}
+
 /// By what Spark places tasks on executors: one function for all that counts task slots.
 #[derive(Debug, Clone, Copy)]
 pub struct Placement<'a> {
@@ -145,9 +158,12 @@ impl<'a> Placement<'a> {
 
     /// The resource other than cores because of which cores of the executor get no task.
     #[must_use]
-    pub fn limit(self, executor: &Executor) -> Option<TaskResource> {
-        let (needed, tasks) = self.by_resources(executor, executor.resource_profile)?;
-        (tasks < self.by_cores(executor.cores?, executor.resource_profile)).then_some(needed)
+    pub fn limit(self, executor: &Executor) -> Option<Limit> {
+        let profile = executor.resource_profile;
+        let (resource, slots) = self.by_resources(executor, profile)?;
+        let by_cores = self.by_cores(executor.cores?, profile);
+        let units = self.units(executor, &resource.name)?;
+        (slots < by_cores).then_some(Limit { resource, units, slots, by_cores })
     }
 
     /// Thousandths of a CPU that a task of a profile takes; `None` if the setting is not a number.
@@ -261,7 +277,10 @@ mod tests {
         let placement = Placement::by(&conf, &profiles);
         let of_default = executor(16, 0);
         assert_eq!(placement.slots(&of_default), Some(8));
-        assert_eq!(placement.limit(&of_default).map(|it| it.shared_by), Some(4));
+        assert_eq!(
+            placement.limit(&of_default).map(|it| (it.units, it.slots, it.by_cores)),
+            Some((2, 8, 16))
+        );
         // Tasks of another profile on executors of the default one.
         assert_eq!(placement.slots_for(&of_default, Some(1)), Some(4));
         let own = Executor { resource_profile: Some(1), ..executor(16, 1) };

@@ -7,9 +7,18 @@ use chrono::NaiveDate;
 use crate::wrap::clean;
 use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
 use elephant_engine::results::{ApplicationReport, Summary};
+use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_verdict::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use elephant_verdict::troubles::Trouble;
+
+/// "Databricks", "Photon": the platform unless it is plain YARN or local, and the native engine.
+pub(super) fn platform_and_engine(app: &ApplicationReport) -> impl Iterator<Item = &'static str> {
+    let platform = app.platform.as_deref().and_then(Platform::with_key);
+    let platform = platform.filter(|platform| platform.is_named).map(|platform| platform.name);
+    let engine = app.native_engine.as_deref().and_then(NativeEngine::with_key).map(NativeEngine::name);
+    platform.into_iter().chain(engine)
+}
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {

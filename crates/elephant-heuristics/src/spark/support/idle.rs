@@ -12,7 +12,7 @@ use elephant_analysis::replay::spark::{Change, Recorded, Slots};
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::engine_facts::spark::IDLE_TIMEOUT;
 use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_model::model::spark::{ClusterManager, Executor, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, Platform, ShuffleService, Spark};
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
 
@@ -182,7 +182,8 @@ fn frees(app: &Application, timeout: Millis) -> bool {
 /// its timeout, or if Spark would ignore it.
 pub(in crate::spark) fn dynamic_allocation(app: &Application) -> Option<Advice> {
     // Without a shuffle service, Spark 2 on Kubernetes has no dynamic allocation.
-    let never = is_before_3(app) && is_on_kubernetes(app);
+    let service = shuffle_service(app);
+    let never = is_before_3(app) && service == Some(ShuffleService::Absent);
     if never || app.fixes_executors() || !frees(app, timeout(app)) {
         return None;
     }
@@ -192,8 +193,12 @@ pub(in crate::spark) fn dynamic_allocation(app: &Application) -> Option<Advice> 
     }
     let key = keeps_shuffle_files(app);
     let set = on.into_iter().chain(change_to(app, key, true));
-    if key == ConfKey::ShuffleService {
-        let what = "if the cluster runs the external shuffle service, release idle executors";
+    if key == ConfKey::ShuffleService && service != Some(ShuffleService::Runs) {
+        let how = match service {
+            Some(ShuffleService::First(how)) => format!(" ({how})"),
+            _ => String::new(),
+        };
+        let what = format!("if the cluster runs the external shuffle service{how}, release idle executors");
         return Some(Advice::new(what).set_for_first(set).conditional());
     }
     Some(Advice::new("release idle executors").set_for_first(set))
@@ -285,18 +290,18 @@ pub(in crate::spark) fn keeps_shuffle_files(app: &Application) -> ConfKey {
 }
 
 /// Whether only the cluster's shuffle service keeps the files of executors that go: in Spark 2, and where executors were lost,
-/// because tracking only keeps dynamic allocation from removing them. Kubernetes has no such service.
+/// because tracking only keeps dynamic allocation from removing them. Some platforms have no such service.
 fn needs_service(app: &Application) -> bool {
     let lost = || app.spark.as_deref().is_some_and(|spark| lost_executors(spark).next().is_some());
-    !is_on_kubernetes(app) && (is_before_3(app) || lost())
+    shuffle_service(app) != Some(ShuffleService::Absent) && (is_before_3(app) || lost())
 }
 
 fn is_before_3(app: &Application) -> bool {
     app.version().is_some_and(|version| version < (3, 0))
 }
 
-fn is_on_kubernetes(app: &Application) -> bool {
-    ClusterManager::of_application(app) == Some(ClusterManager::Kubernetes)
+fn shuffle_service(app: &Application) -> Option<ShuffleService> {
+    Platform::of(app).map(|platform| platform.shuffle_service)
 }
 
 #[cfg(test)]

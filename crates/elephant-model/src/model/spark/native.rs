@@ -85,6 +85,12 @@ impl NativeEngine {
         }
     }
 
+    /// The engine with this name in JSON.
+    #[must_use]
+    pub fn with_key(key: &str) -> Option<Self> {
+        ROWS.iter().map(|row| row.engine).find(|engine| engine.key() == key)
+    }
+
     /// Its name in JSON.
     #[must_use]
     pub const fn key(self) -> &'static str {

@@ -76,6 +76,12 @@ impl Platform {
         table::ROWS.iter().find(|row| row.signs.iter().any(|sign| sign.is_of(app)))
     }
 
+    /// The platform with this name in JSON.
+    #[must_use]
+    pub fn with_key(key: &str) -> Option<&'static Self> {
+        table::ROWS.iter().find(|row| row.key == key)
+    }
+
     /// Whether executors run nowhere but in the driver.
     #[must_use]
     pub fn is_local(&self) -> bool {
@@ -116,7 +122,7 @@ impl Sign {
     fn is_of(&self, app: &Application) -> bool {
         match *self {
             Self::Manager(manager) => ClusterManager::of_application(app) == Some(manager),
-            Self::Setting(prefix) => app.conf.iter().any(|(name, _)| name.starts_with(prefix)),
+            Self::Setting(prefix) => app.conf.has_prefix(prefix),
             Self::Version(part) => app.engine_version.as_deref().is_some_and(|it| it.contains(part)),
             Self::Host(parts) => {
                 let host = app.conf.raw("spark.driver.host");

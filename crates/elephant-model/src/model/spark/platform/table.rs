@@ -53,8 +53,8 @@ const fn only(values: &'static [&'static str], why: &'static str) -> Fixed {
     Fixed { settings: CORES, when: &[], except: values, why, instead: None }
 }
 
-const OTHER_WORKER: &str = "choose another worker type[ (now {spark.databricks.clusterUsageTags.clusterNodeType})]: on Databricks \
-                            it determines the cores and the memory of executors, one on each worker";
+const OTHER_WORKER: &str = "choose another worker type[ (now {spark.databricks.clusterUsageTags.clusterNodeType})], which on \
+                            Databricks determines the cores and the memory of executors, one on each worker";
 
 pub(super) const ROWS: &[Platform] = &[
     Platform {
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Platform] = &[
             fixed(
                 DRIVER,
                 "on Databricks the driver type determines it",
-                "choose another driver type[ (now {spark.databricks.clusterUsageTags.driverNodeType})]: on Databricks it \
+                "choose another driver type[ (now {spark.databricks.clusterUsageTags.driverNodeType})], which on Databricks \
                  determines the cores and the memory of the driver",
             ),
             Fixed {
@@ -79,8 +79,8 @@ pub(super) const ROWS: &[Platform] = &[
                 except: &[],
                 why: "on Databricks the number of workers determines it",
                 instead: Some(
-                    "change the number of workers[ (now {spark.databricks.clusterUsageTags.clusterWorkers})]: on Databricks \
-                     each runs one executor",
+                    "change the number of workers[ (now {spark.databricks.clusterUsageTags.clusterWorkers})]; on Databricks each runs \
+                     one executor",
                 ),
             },
             Fixed {
@@ -90,8 +90,8 @@ pub(super) const ROWS: &[Platform] = &[
                 why: "a cluster of fixed size keeps its workers, whatever Spark releases",
                 instead: Some(
                     "let the cluster scale between fewer workers and the present \
-                     number[ ({spark.databricks.clusterUsageTags.clusterWorkers})], or end it earlier: a cluster of fixed size \
-                     keeps its workers, whatever Spark releases",
+                     number[ ({spark.databricks.clusterUsageTags.clusterWorkers})], or end it earlier, because a cluster \
+                     of fixed size keeps its workers, whatever Spark releases",
                 ),
             },
             fixed(
@@ -120,17 +120,17 @@ pub(super) const ROWS: &[Platform] = &[
             fixed(
                 SIZE,
                 "on Glue the worker type determines it",
-                "choose another worker type (G.1X, G.2X, …): on Glue it determines the cores and the memory of executors",
+                "choose another worker type (G.1X, G.2X, …), which on Glue determines the cores and the memory of executors",
             ),
             fixed(
                 DRIVER,
                 "on Glue the worker type determines it",
-                "choose another worker type (G.1X, G.2X, …): on Glue the driver runs on one of the workers",
+                "choose another worker type (G.1X, G.2X, …), one of which runs the driver",
             ),
             fixed(
                 NUMBER,
                 "on Glue the number of workers determines it",
-                "change the number of workers of the job: on Glue each runs one executor, apart from that of the driver",
+                "change the number of workers of the job; on Glue each runs one executor, apart from that of the driver",
             ),
             fixed(
                 ALLOCATION,
@@ -174,7 +174,7 @@ pub(super) const ROWS: &[Platform] = &[
             fixed(
                 MEMORY,
                 "on Fabric it belongs to the cores of an executor",
-                "choose executors with other cores in the environment of the workspace: on Fabric their memory belongs to them",
+                "choose executors with other cores in the environment of the workspace; on Fabric their memory belongs to them",
             ),
         ],
         shuffle_service: ShuffleService::Runs,
@@ -192,7 +192,7 @@ pub(super) const ROWS: &[Platform] = &[
             fixed(
                 MEMORY,
                 "on Synapse it belongs to the node size of the pool",
-                "choose another executor size of the pool (Small, Medium, Large): on Synapse it determines cores and memory",
+                "choose another executor size of the pool (Small, Medium, Large), which on Synapse determines cores and memory",
             ),
         ],
         shuffle_service: ShuffleService::Runs,

@@ -84,7 +84,7 @@ fn platforms_name_what_they_fix_and_what_to_change_instead() {
             "2",
             Some("autoscaling limits of the"),
         ),
-        (databricks("autoscaling"), "spark.driver.memory", "2g", Some("another driver type: on")),
+        (databricks("autoscaling"), "spark.driver.memory", "2g", Some("another driver type, which")),
         (glue(), "spark.executor.memory", "2g", Some("another worker type (G.1X")),
         (glue(), "spark.executor.instances", "2", Some("number of workers of the job")),
         (glue(), "spark.dynamicAllocation.enabled", "true", Some("--enable-auto-scaling")),

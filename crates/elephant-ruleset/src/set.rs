@@ -12,6 +12,7 @@ use super::added::{AddedRule, check_ids};
 use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
 use super::document::{Content, Document, check_target, names_counters};
 use super::hash::hash;
+use super::identity::{Identifying, JobIdentity};
 use super::in_force::InForce;
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
@@ -43,6 +44,7 @@ pub struct RuleSet {
     documents: Vec<Arc<Document>>,
     index: Index,
     suppressions: Vec<Suppression>,
+    identifying: Vec<Identifying>,
     added: Vec<AddedRule>,
     rules: Arc<Vec<ActiveRule>>,
     /// Rules for applications with scoped documents, by the indices of those documents.
@@ -103,9 +105,10 @@ impl RuleSet {
         let files: Vec<Arc<RuleFile>> = files.iter().cloned().map(Arc::new).collect();
         let mut content = Content::default();
         for file in &files {
-            let Content { documents, suppressions } = Content::read(file, &mut problems);
+            let Content { documents, suppressions, identifying } = Content::read(file, &mut problems);
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
+            content.identifying.extend(identifying);
         }
         let mut ids = KnownIds::new(known_ids(catalogue).chain(added.iter().map(AddedRule::id)));
         let defined = custom::mark(&mut content.documents, &ids);
@@ -122,7 +125,8 @@ impl RuleSet {
         let hash = hash(catalogue, &added, &files);
         let set = Self::assemble(catalogue, documents, content.suppressions, added, &mut problems);
         let problems = problems.into_vec(&files);
-        let set = set.map(|set| Self { warnings: problems.clone(), hash, ..set });
+        let identifying = content.identifying;
+        let set = set.map(|set| Self { warnings: problems.clone(), hash, identifying, ..set });
         (set, problems)
     }
 
@@ -162,6 +166,7 @@ impl RuleSet {
             only: None,
             hash: String::new(),
             suppressions,
+            identifying: Vec::new(),
             index,
             documents,
             added,
@@ -289,6 +294,12 @@ impl RuleSet {
     #[doc(hidden)]
     pub fn suppressions(&self) -> &[Suppression] {
         &self.suppressions
+    }
+
+    /// To which job, flow, task and owner `app` belongs; `None` if its settings do not tell.
+    #[must_use]
+    pub fn identity(&self, app: &Application) -> Option<JobIdentity> {
+        JobIdentity::of(app, &self.identifying)
     }
 
     /// Warnings about files that work but should be changed.

@@ -72,6 +72,7 @@ pub(super) fn evaluate(
         suppressed,
         evaluated,
         not_evaluated: evaluation.not_evaluated,
+        identity: rules.identity(app),
         stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| Box::new(app.conf.clone())),

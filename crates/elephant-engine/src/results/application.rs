@@ -12,6 +12,7 @@ use elephant_model::model::conf::Conf;
 use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
 use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
+use elephant_ruleset::JobIdentity;
 use elephant_verdict::charts::Charts;
 use elephant_verdict::savings::ApplicationSavings;
 use elephant_verdict::troubles::{Recommended, Trouble};
@@ -33,6 +34,8 @@ pub struct ApplicationReport {
     pub platform: Option<Name>,
     /// The native engine that its settings switch on, by its name in JSON; Spark only.
     pub native_engine: Option<Name>,
+    /// The job, flow and task of a scheduler that it belongs to.
+    pub identity: Option<JobIdentity>,
     pub status: Status,
     pub complete: bool,
     /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
@@ -146,6 +149,7 @@ impl ApplicationReport {
             job_type: job_type(app).map(Name::Borrowed),
             platform: Platform::of(app).map(|platform| Name::Borrowed(platform.key)),
             native_engine: NativeEngine::of(app).map(|engine| Name::Borrowed(engine.key())),
+            identity: None,
             status: app.status,
             complete: app.complete,
             incomplete: app.why_incomplete(),

@@ -6,7 +6,7 @@ use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::totals::saved_together;
 use crate::words::{
-    SuppressedGroup, by_reason, capped, currency, incomplete, platform_and_engine, plural,
+    SuppressedGroup, by_reason, capped, currency, identity, incomplete, platform_and_engine, plural,
     reasons_not_evaluated, taken,
 };
 use crate::wrap::{clean, lines, width};
@@ -21,6 +21,9 @@ const RULE_WIDTH: usize = 15;
 pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     hanging(&facts(app), columns, out)?;
+    if let Some(identity) = identity(app) {
+        hanging(&clean(&identity), columns, out)?;
+    }
     let together = together(app);
     if !together.is_empty() {
         hanging(&together, columns, out)?;

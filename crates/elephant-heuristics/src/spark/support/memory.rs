@@ -204,6 +204,10 @@ pub(crate) fn more_overhead(app: &Application) -> Bytes {
 
 /// Twice as many executors at a time; `None` if no setting bounds their number.
 pub(crate) fn more_executors(app: &Application, spark: &Spark) -> Option<SettingChange> {
+    // Each would take a GPU, of which there may be no more.
+    if Limited::of(app).is_some() {
+        return None;
+    }
     let most = max_executors(&spark.executors).max(1);
     let dynamic = app.allocates_dynamically();
     let standalone = ClusterManager::of_application(app) == Some(ClusterManager::Standalone);

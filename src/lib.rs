@@ -167,8 +167,8 @@ pub mod model {
     pub mod spark {
         pub use elephant_model::model::spark::{
             ClusterManager, Exclusion, Executor, ExecutorMetric, ExecutorTotals, Facet, Gaps, Job, JobResult,
-            LogFacts, Peaks, PersistedRdd, PlanMetric, PlanNode, ResourceProfile, Spark, SqlExecution, Stage,
-            StageAttempt, StageStatus, StorageMemory,
+            LogFacts, Operator, Peaks, PersistedRdd, Plan, PlanFact, PlanMetric, PlanText, ResourceProfile,
+            Spark, SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
         };
     }
 

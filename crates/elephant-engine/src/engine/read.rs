@@ -19,7 +19,7 @@ use elephant_parse::{Level, OtherCounters, Parsed, Problems, ToldByName, hadoop1
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted {
     All,
-    /// Only the data that rules use: see [`spark::parse_for_rules`].
+    /// Only the data that rules use.
     ForRules(OtherCounters),
 }
 
@@ -105,11 +105,7 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, bu
             missing_parts: log.missing_parts.len() as u64 + u64::from(log.archive_truncated),
         },
     };
-    let parse = match extent.wanted {
-        Wanted::All => spark::parse_within,
-        Wanted::ForRules(_) => spark::parse_for_rules,
-    };
-    let mut parsed = parse(&log, extent.limits, budget);
+    let mut parsed = spark::parse_within(&log, extent.limits, budget);
     for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {
         if let Some(tail) = tail.get() {
             warn_about_tail(tail, problems);

@@ -389,28 +389,3 @@ fn is_alone(source: &Source, stored: u64) -> bool {
     source.kind == Some(SourceKind::SparkEventLog) && stored >= LARGE_LOG
         || source.parts.iter().any(Part::is_stream)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn visitors_see_plans_and_rules_do_not_need_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("application_1700000000000_0001");
-        let log = r#"{"Event":"SparkListenerLogStart","Spark Version":"3.5.9"}
-{"Event":"SparkListenerApplicationStart","App Name":"a","App ID":"application_1700000000000_0001","Timestamp":1700000000000}
-{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":1,"sparkPlanInfo":{"nodeName":"Sort","children":[],"metrics":[]},"time":1700000000001}
-"#;
-        std::fs::write(&path, log).unwrap();
-        let nodes = |app: &Application| -> usize {
-            app.spark.iter().flat_map(|spark| &spark.sql).map(|sql| sql.plan.len()).sum()
-        };
-        let (paths, limits, progress) = ([path], Limits::default(), Progress::default());
-        let filter = Filter::default();
-        let seen = visit(&paths, |app, _| nodes(app));
-        assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [1]);
-        let seen = visit_for_rules(paths.as_slice().into(), &filter, &limits, &progress, |app, _| nodes(app));
-        assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [0]);
-    }
-}

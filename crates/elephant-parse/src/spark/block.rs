@@ -2,7 +2,6 @@
 
 use super::event::{self, Event};
 use super::line_template::{LineTemplates, MAX_MATCHED_LEN};
-use super::plan::Plans;
 use super::strings::Strings;
 use super::task::{self, TaskEnd, TaskStart};
 use crate::scan::{Cursor, Scan, Unexpected};
@@ -15,7 +14,6 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct ReadOptions {
     /// Longer lines are skipped.
     pub(super) max_line_len: usize,
-    pub(super) plans: Plans,
 }
 
 /// The events of a block, in the order of its lines.
@@ -115,7 +113,7 @@ impl Block {
         let kind = if line.len() > options.max_line_len {
             Some(ItemKind::TooLong)
         } else {
-            self.event(line, options.plans).unwrap_or(Some(ItemKind::Malformed { terminated }))
+            self.event(line).unwrap_or(Some(ItemKind::Malformed { terminated }))
         };
         let Some(kind) = kind else { return };
         match &kind {
@@ -133,22 +131,22 @@ impl Block {
     }
 
     /// The event of a line; `None` for blank lines and for events that are not kept.
-    fn event(&mut self, line: &[u8], plans: Plans) -> Scan<Option<ItemKind>> {
+    fn event(&mut self, line: &[u8]) -> Scan<Option<ItemKind>> {
         let mut cursor = Cursor::new(line);
         if cursor.literal(b"{\"Event\":\"").is_ok()
             && let Ok(name) = cursor.plain_string_tail()
         {
-            return self.named_event(name, &mut cursor, plans);
+            return self.named_event(name, &mut cursor);
         }
         match line.strip_prefix(BYTE_ORDER_MARK) {
-            Some(line) => self.event(line, plans),
+            Some(line) => self.event(line),
             None if cursor.at_end() => Ok(None),
-            None => self.event_with_name_elsewhere(line, plans),
+            None => self.event_with_name_elsewhere(line),
         }
     }
 
     /// Reads the rest of an event after its name, which is its first member.
-    fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>, plans: Plans) -> Scan<Option<ItemKind>> {
+    fn named_event(&mut self, name: &[u8], cursor: &mut Cursor<'_>) -> Scan<Option<ItemKind>> {
         let what = match name {
             b"SparkListenerTaskStart" => {
                 self.starts.push(TaskStart::default());
@@ -170,7 +168,7 @@ impl Block {
                 }
                 Some(ItemKind::End)
             }
-            _ => match event::read(name, cursor, &mut self.strings, plans)? {
+            _ => match event::read(name, cursor, &mut self.strings)? {
                 Some(event) if event.lists_too_much() => Some(ItemKind::ListsTooMuch),
                 Some(event) => Some(ItemKind::Event(Box::new(event))),
                 // The members are not needed; it is enough that the object ends.
@@ -188,7 +186,7 @@ impl Block {
 
     /// Reads an event whose name is not its first member or is surrounded by white space, after moving the
     /// name to the front.
-    fn event_with_name_elsewhere(&mut self, line: &[u8], plans: Plans) -> Scan<Option<ItemKind>> {
+    fn event_with_name_elsewhere(&mut self, line: &[u8]) -> Scan<Option<ItemKind>> {
         let mut cursor = Cursor::new(line);
         let mut name = None;
         cursor.expect(b'{')?;
@@ -209,7 +207,7 @@ impl Block {
         if let Some(first) = reordered.first_mut() {
             *first = b',';
         }
-        self.named_event(name.as_bytes(), &mut Cursor::new(&reordered), plans)
+        self.named_event(name.as_bytes(), &mut Cursor::new(&reordered))
     }
 }
 
@@ -219,7 +217,7 @@ mod tests {
 
     fn read(text: &str) -> Block {
         let mut block = Block::default();
-        block.read(text.as_bytes(), ReadOptions { max_line_len: usize::MAX, plans: Plans::Kept });
+        block.read(text.as_bytes(), ReadOptions { max_line_len: usize::MAX });
         block
     }
 

@@ -7,6 +7,7 @@ mod executors;
 mod held;
 mod life;
 mod possible;
+mod queries;
 mod seen;
 mod tasks;
 mod work;
@@ -59,6 +60,9 @@ pub(super) struct Builder {
     sql: Vec<SqlExecution>,
     sql_places: FxHashMap<u64, usize>,
     driver_updates_held: usize,
+    operators_held: usize,
+    /// Number of ends of stage attempts so far.
+    stage_ends: u32,
     profile_places: FxHashMap<u32, usize>,
     /// Each node's exclusions that were not lifted yet.
     excluded: FxHashMap<Box<str>, Vec<usize>>,
@@ -193,6 +197,8 @@ impl Builder {
             sql: Vec::new(),
             sql_places: FxHashMap::default(),
             driver_updates_held: 0,
+            operators_held: 0,
+            stage_ends: 0,
             profile_places: FxHashMap::default(),
             excluded: FxHashMap::default(),
             storage: Storage::default(),

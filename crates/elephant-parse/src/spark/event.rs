@@ -14,13 +14,13 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::failure_text;
-use super::plan::{Plan, Plans};
+use super::plan::Plan;
 use super::storage::{BlockMemory, RddBlock};
 use super::strings::{Local, Strings};
 use crate::reading::truncate;
 use crate::scan::{Cursor, RawStr, Scan};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{JobResult, Peaks, Resource, ResourceProfile, StageAttempt};
+use elephant_model::model::spark::{JobResult, Origins, Peaks, Resource, ResourceProfile, StageAttempt};
 
 /// Maximum length of call sites and messages, which are only shown to people.
 const MAX_NAME_LEN: usize = 500;
@@ -107,6 +107,11 @@ pub(super) enum Event {
         id: Option<i64>,
         plan: Plan,
     },
+    /// Metrics of the subqueries of an execution.
+    SubqueryMetrics {
+        id: Option<i64>,
+        metrics: Plan,
+    },
     DriverAccumulators {
         id: Option<i64>,
         updates: Vec<(i64, i64)>,
@@ -145,6 +150,9 @@ pub(super) struct StageInfo {
     pub(super) rdds: Vec<RddInfo>,
     /// All its tasks must run at the same time.
     pub(super) is_barrier: bool,
+    pub(super) origins: Origins,
+    /// The first line of the call stack.
+    pub(super) first_call: Option<String>,
     pub(super) parents: Vec<i64>,
     pub(super) submitted: Option<i64>,
     pub(super) completed: Option<i64>,
@@ -189,18 +197,16 @@ pub(super) struct BlockManagerAdded {
 #[derive(Debug, Default)]
 pub(super) struct SqlStart {
     pub(super) id: Option<i64>,
+    pub(super) root: Option<i64>,
     pub(super) description: Option<String>,
+    pub(super) call_stack: Option<String>,
+    pub(super) tags: Vec<String>,
     pub(super) at: Option<i64>,
     pub(super) plan: Plan,
 }
 
 /// Reads an event after its name; `None` for one that is not kept.
-pub(super) fn read(
-    name: &[u8],
-    cursor: &mut Cursor<'_>,
-    strings: &mut Strings,
-    plans: Plans,
-) -> Scan<Option<Event>> {
+pub(super) fn read(name: &[u8], cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Option<Event>> {
     let short = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
     let short = short.strip_prefix(b"SparkListener").unwrap_or(short);
     Ok(Some(match short {
@@ -230,9 +236,10 @@ pub(super) fn read(
         b"StageExecutorMetrics" => executor::stage_executor_metrics(cursor, strings)?,
         b"ExecutorMetricsUpdate" => executor::executor_metrics_update(cursor, strings)?,
         b"UnpersistRDD" => stage::unpersisted(cursor)?,
-        b"SQLExecutionStart" => sql::sql_start(cursor, strings, plans)?,
+        b"SQLExecutionStart" => sql::sql_start(cursor, strings)?,
         b"SQLExecutionEnd" => sql::sql_end(cursor)?,
-        b"SQLAdaptiveExecutionUpdate" => sql::sql_plan(cursor, strings, plans)?,
+        b"SQLAdaptiveExecutionUpdate" => sql::sql_plan(cursor, strings)?,
+        b"SQLAdaptiveSQLMetricUpdates" => sql::subquery_metrics(cursor, strings)?,
         b"DriverAccumUpdates" => sql::driver_accumulators(cursor)?,
         _ => return Ok(None),
     }))
@@ -308,7 +315,7 @@ fn push<T>(list: &mut Vec<T>, element: T) {
 impl Event {
     /// Whether a list in the event is longer than [`MAX_LISTED`].
     pub(super) fn lists_too_much(&self) -> bool {
-        let of_plan = |plan: &Plan| plan.nodes.len().max(plan.metrics.len());
+        let of_plan = |plan: &Plan| plan.operators.len().max(plan.metrics.len()).max(plan.facts.len());
         let longest = match self {
             Self::Environment(properties) => properties.len(),
             Self::JobStart(start) => start.stages.len(),
@@ -316,7 +323,7 @@ impl Event {
                 info.rdds.len().max(info.parents.len()).max(info.accumulables.len())
             }
             Self::SqlStart(start) => of_plan(&start.plan),
-            Self::SqlPlan { plan, .. } => of_plan(plan),
+            Self::SqlPlan { plan, .. } | Self::SubqueryMetrics { metrics: plan, .. } => of_plan(plan),
             Self::DriverAccumulators { updates, .. } => updates.len(),
             _ => 0,
         };

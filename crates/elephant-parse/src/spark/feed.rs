@@ -12,7 +12,6 @@ use rayon::prelude::*;
 
 use super::at_once::BeingRead;
 use super::block::{Block, ReadOptions};
-use super::plan::Plans;
 use super::spare::{KEEP_LEN, Spare};
 use elephant_base::limits::Limits;
 use elephant_input::budget::{Budget, became_shorter};
@@ -229,13 +228,8 @@ impl Pipeline {
             }
             Feed::Stream(reader) => Source::Stream { reader, rest: Vec::new(), ended: false, error: None },
         };
-        let options = ReadOptions { max_line_len: limits.line_len(), plans: Plans::Kept };
+        let options = ReadOptions { max_line_len: limits.line_len() };
         Self { source, block_len: BLOCK_LEN, options }
-    }
-
-    /// As before, with or without the plans of queries.
-    pub(super) fn with(self, plans: Plans) -> Self {
-        Self { options: ReadOptions { plans, ..self.options }, ..self }
     }
 
     /// As before, with blocks of `block_len` bytes.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::block::{Block, ItemKind, ReadOptions};
 use super::build::{moment, outcome};
 use super::event::{Event, StageInfo};
-use super::plan::Plans;
 use super::stage_attempt::stage_attempt;
 use super::strings::{Local, Strings};
 use super::task::{TaskEnd, TaskInfo};
@@ -100,7 +99,7 @@ impl LiveReader {
     pub fn new(limits: &Limits) -> Self {
         Self {
             block: Block::default(),
-            options: ReadOptions { max_line_len: limits.line_len(), plans: Plans::PassedOver },
+            options: ReadOptions { max_line_len: limits.line_len() },
             hosts: Hosts::default(),
         }
     }

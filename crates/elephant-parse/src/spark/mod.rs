@@ -40,7 +40,6 @@ use elephant_input::budget::Budget;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use feed::{Batch, Pipeline};
-use plan::Plans;
 
 /// The same maximum as for the jobs of a Hadoop 1 log: endless application starts must not fill the memory.
 const MAX_APPLICATIONS: usize = 1 << 14;
@@ -89,13 +88,6 @@ pub fn parse(log: &Log<'_>) -> Parsed {
 #[must_use]
 pub fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline)
-}
-
-/// As [`parse_within`], but keeps only joins of shuffled data of the plans of SQL executions
-/// ([`elephant_model::model::spark::SqlExecution::plan`] and their metrics): rules use no other operators.
-#[must_use]
-pub fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
-    parse_with(log, limits, budget, |pipeline| pipeline.with(Plans::PassedOver))
 }
 
 /// As [`parse_within`], with blocks of `block_len` bytes, to test that results do not depend on block
@@ -220,7 +212,6 @@ fn read_part(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::spark::PlanNode;
     use std::fmt::Write;
 
     fn log(text: &str) -> Log<'static> {
@@ -232,39 +223,6 @@ mod tests {
 
     fn read(text: &str) -> Parsed {
         parse(&log(text))
-    }
-
-    #[test]
-    fn rules_see_everything_except_the_plans() {
-        let plan = |kind: &str| {
-            format!(
-                "{{'nodeName':'{kind}','simpleString':'x','metrics':[{{'name':'rows','accumulatorId':7,'metricType':'sum'}}],\
-                 'children':[{{'children':[]}}]}}"
-            )
-        };
-        let event = "{'Event':'org.apache.spark.sql.execution.ui.SparkListener";
-        let text = format!(
-            "{event}SQLExecutionStart','executionId':1,'description':'d','sparkPlanInfo':{},'time':5}}\n\
-             {event}SQLAdaptiveExecutionUpdate','executionId':2,'sparkPlanInfo':{}}}\n\
-             {event}DriverAccumUpdates','executionId':1,'accumUpdates':[[7,9]]}}\n\
-             {event}SQLExecutionEnd','executionId':1,'time':8}}\n",
-            plan("Exchange"),
-            plan("Sort"),
-        );
-        let whole = read(&text);
-        let app = &whole.applications[0];
-        let mut expected = app.spark.as_deref().unwrap().sql.clone();
-        let name = |node: &PlanNode| app.strings.get(node.name).unwrap();
-        let names: Vec<Vec<_>> =
-            expected.iter().map(|execution| execution.plan.iter().map(name).collect()).collect();
-        assert_eq!(names, [["Exchange", ""], ["Sort", ""]]);
-        assert_eq!(expected[0].metrics[0].accumulator, 7);
-        for execution in &mut expected {
-            execution.plan.clear();
-            execution.metrics.clear();
-        }
-        let for_rules = parse_for_rules(&log(&text), &Limits::default(), &Budget::unlimited());
-        assert_eq!(for_rules.applications[0].spark.as_deref().unwrap().sql, expected);
     }
 
     #[test]

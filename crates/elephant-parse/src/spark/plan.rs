@@ -1,192 +1,204 @@
 //! Physical plans of SQL executions (`SparkPlanInfo`).
 
-use std::sync::LazyLock;
-
-use memchr::memmem::{Finder, FinderRev};
-
+use super::event::MAX_LISTED;
 use super::strings::{Local, Strings};
-use crate::scan::{Cursor, Scan, Unexpected};
+use crate::reading::truncate;
+use crate::scan::{Cursor, Scan};
+use elephant_model::model::spark::PlanText;
 
-/// Maximum depth of a plan: its longest chain of operators. Deeper parts are skipped.
-const MAX_DEPTH: u32 = 200;
+/// Maximum length of a text of an operator. Those of real plans have up to 1,700 bytes, schemas more.
+const MAX_TEXT_LEN: usize = 4 << 10;
 
-/// Whether plans are read: they are a third of a log of short queries, and rules use only the joins of shuffled data. In a
-/// skipped plan, damage goes unnoticed as long as what follows it is intact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Plans {
-    Kept,
-    PassedOver,
-}
-
-/// The operators that join shuffled data. Adaptive execution may add to their names: `SortMergeJoin(skew=true)`.
-const SHUFFLED_JOINS: [&str; 2] = ["SortMergeJoin", "ShuffledHashJoin"];
+/// Ends a text that was truncated.
+const CUT: &str = "…";
 
 /// A plan: parents before children.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    pub(super) nodes: Vec<Node>,
+    pub(super) operators: Vec<Operator>,
     pub(super) metrics: Vec<Metric>,
+    pub(super) facts: Vec<Fact>,
+    pub(super) texts: String,
 }
 
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct Operator {
     pub(super) name: Option<Local>,
     pub(super) parent: Option<u32>,
+    pub(super) text: PlanText,
 }
 
 #[derive(Debug)]
 pub(super) struct Metric {
-    pub(super) node: u32,
+    pub(super) operator: u32,
     pub(super) name: Local,
     pub(super) kind: Local,
     pub(super) accumulator: u64,
 }
 
-/// Reads a plan.
-pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Plan> {
-    read_operators(cursor, Operators::All, strings)
+#[derive(Debug)]
+pub(super) struct Fact {
+    pub(super) operator: u32,
+    pub(super) key: Local,
+    pub(super) value: PlanText,
 }
 
-fn read_operators(cursor: &mut Cursor<'_>, operators: Operators, strings: &mut Strings) -> Scan<Plan> {
-    let mut reader = Reader { operators, strings, plan: Plan::default() };
-    reader.node(cursor, None, 0)?;
+/// Reads a plan; skips any other value.
+pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Plan> {
+    let mut reader = Reader { strings, plan: Plan::default(), open: Vec::new() };
+    reader.operators(cursor)?;
     let mut plan = reader.plan;
-    plan.metrics.sort_by_key(|metric| metric.node);
+    plan.metrics.sort_by_key(|metric| metric.operator);
+    plan.facts.sort_by_key(|fact| fact.operator);
     Ok(plan)
 }
 
-/// Moves a cursor from the start of a plan to the bracket that ends it, without reading the plan. A guess: the caller
-/// must read everything after it.
-pub(super) type Shortcut = fn(&mut Cursor<'_>) -> Scan<()>;
-
-/// Skips a plan, by a shortcut if it applies, except for its joins of shuffled data.
-pub(super) fn pass_over(
-    cursor: &mut Cursor<'_>,
-    strings: &mut Strings,
-    shortcut: Option<Shortcut>,
-) -> Scan<Plan> {
-    let start = *cursor;
-    if let Some(shortcut) = shortcut {
-        shortcut(cursor)?;
-        cursor.expect(b'}')?;
-    } else if cursor.skip_value().is_err() {
-        // A plan may nest deeper than the cursor can skip.
-        *cursor = start;
-        read(cursor, &mut Strings::default())?;
-    }
-    let passed = start.rest().len().saturating_sub(cursor.rest().len());
-    if !start.rest().get(..passed).is_some_and(names_shuffled_join) {
-        return Ok(Plan::default());
-    }
-    let mut again = start;
-    Ok(read_operators(&mut again, Operators::ShuffledJoins, strings).unwrap_or_default())
-}
-
-/// Whether a text names an operator that joins shuffled data.
-fn names_shuffled_join(plan: &[u8]) -> bool {
-    static JOIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"Join"));
-    JOIN.find_iter(plan).any(|at| {
-        let before = plan.get(..at).unwrap_or_default();
-        SHUFFLED_JOINS.iter().any(|name| before.ends_with(name.trim_end_matches("Join").as_bytes()))
-    })
-}
-
-/// The shortcut for the start of an execution: its time follows the plan. No string contains this text, because a quote
-/// after a comma ends any string.
-pub(super) fn skip_to_time(cursor: &mut Cursor<'_>) -> Scan<()> {
-    static TIME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"},\"time\":"));
-    let end = TIME.find(cursor.rest()).ok_or(Unexpected)?;
-    cursor.skip(end);
-    Ok(())
-}
-
-/// The shortcut for a new plan, which is the last member of its event. Its own last member is read: the metrics of the
-/// topmost operator.
-pub(super) fn skip_to_end(cursor: &mut Cursor<'_>) -> Scan<()> {
-    const NEAR: usize = 8 << 10;
-    static METRICS: LazyLock<FinderRev<'static>> = LazyLock::new(|| FinderRev::new(b",\"metrics\":["));
-    let rest = cursor.rest();
-    let far = rest.len().saturating_sub(NEAR);
-    let at = METRICS.rfind(rest.get(far..).ok_or(Unexpected)?).ok_or(Unexpected)?;
-    cursor.skip(far + at + METRICS.needle().len() - 1);
-    cursor.skip_value()
-}
-
-/// Which operators of a plan are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operators {
-    All,
-    /// Those that join shuffled data, without parents.
-    ShuffledJoins,
+/// Reads metrics that belong to no operator of the plan, as those of an operator without a name.
+pub(super) fn read_metrics(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Plan> {
+    let mut reader = Reader { strings, plan: Plan::default(), open: Vec::new() };
+    let operator = reader.push(None);
+    reader.metrics(cursor, operator)?;
+    Ok(reader.plan)
 }
 
 struct Reader<'s> {
-    operators: Operators,
     strings: &'s mut Strings,
     plan: Plan,
+    /// The operators that are being read, from the topmost. A list, because plans nest deeper than a stack allows.
+    open: Vec<u32>,
 }
 
 impl Reader<'_> {
-    /// Reads an operator and those below it.
-    fn node(&mut self, cursor: &mut Cursor<'_>, parent: Option<u32>, depth: u32) -> Scan<()> {
-        const KEYS: [&[u8]; 3] = [b"\"nodeName\":", b"\"children\":", b"\"metrics\":"];
-        let mut place = match self.operators {
-            Operators::All => Some(self.push("", parent)),
-            Operators::ShuffledJoins => None,
-        };
-        let mut passed_metrics = None;
-        cursor.members(&KEYS, |key, cursor| match key {
-            0 => {
-                self.name(cursor, &mut place)?;
-                // Spark writes the name first. Otherwise, it decides only now whether metrics are read.
-                let (Some(place), Some(mut metrics)) = (place, passed_metrics.take()) else { return Ok(()) };
-                self.metrics(&mut metrics, place)
+    fn operators(&mut self, cursor: &mut Cursor<'_>) -> Scan<()> {
+        if !self.begin(cursor)? {
+            return Ok(());
+        }
+        while let Some(&operator) = self.open.last() {
+            if self.member(cursor, operator)? {
+                continue;
             }
-            1 if depth < MAX_DEPTH => cursor.elements(|cursor| self.node(cursor, place, depth + 1)),
-            1 => cursor.skip_value(),
-            _ => {
-                if let Some(place) = place {
-                    return self.metrics(cursor, place);
+            while !cursor.take(b',') {
+                cursor.expect(b'}')?;
+                self.open.pop();
+                if self.open.is_empty() {
+                    return Ok(());
                 }
-                passed_metrics = Some(*cursor);
-                cursor.skip_value()
-            }
-        })
-    }
-
-    /// Reads the name of an operator: the operator at `place`, or a new one if its name decides that it is kept.
-    fn name(&mut self, cursor: &mut Cursor<'_>, place: &mut Option<u32>) -> Scan<()> {
-        let Some(name) = cursor.string_or_skip()? else { return Ok(()) };
-        let name = name.text();
-        match (self.operators, *place) {
-            (Operators::ShuffledJoins, None) => {
-                if SHUFFLED_JOINS.iter().any(|join| name.starts_with(join)) {
-                    *place = Some(self.push(&name, None));
-                }
-            }
-            (_, place) => {
-                let node = place.and_then(|place| self.plan.nodes.get_mut(usize::try_from(place).ok()?));
-                if let Some(node) = node {
-                    node.name = self.strings.intern(&name);
+                if self.next_child(cursor)? {
+                    break;
                 }
             }
         }
         Ok(())
     }
 
-    fn metrics(&mut self, cursor: &mut Cursor<'_>, node: u32) -> Scan<()> {
-        cursor.elements(|cursor| metric(cursor, self.strings, node, &mut self.plan.metrics))
+    /// Begins an operator; skips any other value and an operator without members. Returns whether one began.
+    fn begin(&mut self, cursor: &mut Cursor<'_>) -> Scan<bool> {
+        if !cursor.take(b'{') {
+            return cursor.skip_value().map(|()| false);
+        }
+        let operator = self.push(self.open.last().copied());
+        let begins = !cursor.take(b'}');
+        if begins {
+            self.open.push(operator);
+        }
+        Ok(begins)
     }
 
-    fn push(&mut self, name: &str, parent: Option<u32>) -> u32 {
-        let place = u32::try_from(self.plan.nodes.len()).unwrap_or(u32::MAX);
-        let parent = parent.filter(|_| self.operators == Operators::All);
-        self.plan.nodes.push(Node { name: self.strings.intern(name), parent });
+    /// Moves past the end of a child; returns whether another one began.
+    fn next_child(&mut self, cursor: &mut Cursor<'_>) -> Scan<bool> {
+        while cursor.take(b',') {
+            if self.begin(cursor)? {
+                return Ok(true);
+            }
+        }
+        cursor.expect(b']').map(|()| false)
+    }
+
+    /// Reads a member of an operator; returns whether a child began in it.
+    fn member(&mut self, cursor: &mut Cursor<'_>, operator: u32) -> Scan<bool> {
+        match cursor.key()?.bytes {
+            b"nodeName" => self.name(cursor, operator)?,
+            b"simpleString" => {
+                let text = self.text(cursor)?;
+                if let Some(operator) = self.at(operator) {
+                    operator.text = text;
+                }
+            }
+            b"children" if cursor.take(b'[') => {
+                if cursor.take(b']') {
+                    return Ok(false);
+                }
+                return if self.begin(cursor)? { Ok(true) } else { self.next_child(cursor) };
+            }
+            b"metadata" => self.facts(cursor, operator)?,
+            b"metrics" => self.metrics(cursor, operator)?,
+            _ => cursor.skip_value()?,
+        }
+        Ok(false)
+    }
+
+    fn name(&mut self, cursor: &mut Cursor<'_>, operator: u32) -> Scan<()> {
+        let Some(name) = cursor.string_or_skip()? else { return Ok(()) };
+        let name = self.strings.intern(truncate(name.text().trim(), MAX_TEXT_LEN));
+        if let Some(operator) = self.at(operator) {
+            operator.name = name;
+        }
+        Ok(())
+    }
+
+    /// Keeps a text, truncated; skips any other value.
+    fn text(&mut self, cursor: &mut Cursor<'_>) -> Scan<PlanText> {
+        let Some(text) = cursor.string_or_skip()? else { return Ok(PlanText::default()) };
+        let (text, texts) = (text.text(), &mut self.plan.texts);
+        let start = texts.len();
+        let kept = truncate(&text, MAX_TEXT_LEN);
+        texts.push_str(kept);
+        if kept.len() < text.len() {
+            texts.push_str(CUT);
+        }
+        let range = u32::try_from(start).ok().zip(u32::try_from(texts.len()).ok());
+        Ok(range.map_or_else(PlanText::default, |(start, end)| PlanText { start, end }))
+    }
+
+    fn facts(&mut self, cursor: &mut Cursor<'_>, operator: u32) -> Scan<()> {
+        cursor.each_member(|key, cursor| {
+            let value = self.text(cursor)?;
+            if let Some(key) = self.strings.intern(truncate(&key.text(), MAX_TEXT_LEN))
+                && self.plan.facts.len() <= MAX_LISTED
+            {
+                self.plan.facts.push(Fact { operator, key, value });
+            }
+            Ok(())
+        })
+    }
+
+    fn metrics(&mut self, cursor: &mut Cursor<'_>, operator: u32) -> Scan<()> {
+        let Self { strings, plan, .. } = self;
+        cursor.elements(|cursor| metric(cursor, strings, operator, &mut plan.metrics))
+    }
+
+    fn at(&mut self, operator: u32) -> Option<&mut Operator> {
+        self.plan.operators.get_mut(usize::try_from(operator).ok()?)
+    }
+
+    /// Adds an operator, up to one too many.
+    fn push(&mut self, parent: Option<u32>) -> u32 {
+        let operators = &mut self.plan.operators;
+        let place = u32::try_from(operators.len()).unwrap_or(u32::MAX);
+        if operators.len() <= MAX_LISTED {
+            let name = self.strings.intern("");
+            operators.push(Operator { name, parent, text: PlanText::default() });
+        }
         place
     }
 }
 
-fn metric(cursor: &mut Cursor<'_>, strings: &mut Strings, node: u32, metrics: &mut Vec<Metric>) -> Scan<()> {
+fn metric(
+    cursor: &mut Cursor<'_>,
+    strings: &mut Strings,
+    operator: u32,
+    metrics: &mut Vec<Metric>,
+) -> Scan<()> {
     const KEYS: [&[u8]; 3] = [b"\"name\":", b"\"accumulatorId\":", b"\"metricType\":"];
     let (mut name, mut accumulator, mut kind) = (None, None, None);
     cursor.members(&KEYS, |key, cursor| {
@@ -198,8 +210,10 @@ fn metric(cursor: &mut Cursor<'_>, strings: &mut Strings, node: u32, metrics: &m
         Ok(())
     })?;
     let accumulator = accumulator.and_then(|id| u64::try_from(id).ok());
-    if let (Some(name), Some(kind), Some(accumulator)) = (name, kind, accumulator) {
-        metrics.push(Metric { node, name, kind, accumulator });
+    if let (Some(name), Some(kind), Some(accumulator)) = (name, kind, accumulator)
+        && metrics.len() <= MAX_LISTED
+    {
+        metrics.push(Metric { operator, name, kind, accumulator });
     }
     Ok(())
 }

@@ -79,18 +79,19 @@ fn moments_of_application(builder: &mut Builder, problems: &mut Problems) {
 }
 
 fn limit(builder: &mut Builder, problems: &mut Problems) {
-    let BeyondLimit { attempts, blocks, driver_values, others } = builder.seen.beyond_limit;
-    if attempts + driver_values + others > 0 {
+    let BeyondLimit { attempts, blocks, driver_values, operators, others } = builder.seen.beyond_limit;
+    if attempts + driver_values + operators + others > 0 {
         builder.limit.get_or_insert(limits::TASKS);
     }
     // Without some cached blocks, only the storage memory of executors is unknown.
     builder.spark.gaps.blocks_beyond_limit = blocks > 0;
-    if attempts + driver_values + others + blocks > 0 {
+    if attempts + driver_values + operators + others + blocks > 0 {
         let most = builder.limits.tasks.unwrap_or_default();
         let kinds = [
             (attempts, format!("more than {most} tasks or attempts")),
             (blocks, format!("more than {most} cached blocks")),
             (driver_values, format!("more than {most} values of the driver's metrics")),
+            (operators, format!("more than {most} operators in the plans of its queries")),
             (others, "too many stages, jobs, executors or queries".to_owned()),
         ];
         let kinds: Vec<String> =

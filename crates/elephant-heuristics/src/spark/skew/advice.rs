@@ -5,7 +5,7 @@ use elephant_base::units::Bytes;
 use elephant_model::engine_facts::spark::{SPLITS_HASH_JOINS, SPLITS_JOINS};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_model::model::spark::{Spark, SqlExecution, Stage};
+use elephant_model::model::spark::{Operator, Spark, SqlExecution, Stage};
 use elephant_rule::finding::{Advice, SettingChange};
 
 /// Tasks that read less are not worth smaller splits: the setting applies to all files of the application.
@@ -89,7 +89,7 @@ impl Join {
             jobs.any(|job| job.stages.binary_search(&stage.id.stage).is_ok())
         };
         let stages: Vec<&Stage> = spark.stages.iter().filter(of_execution).collect();
-        let named = |name: &str| runs_node(app, execution, (stage, &stages), name);
+        let named = |name: &str| runs_operator(app, execution, (stage, &stages), name);
         let (sorted, hashed) = (named("SortMergeJoin"), named("ShuffledHashJoin"));
         let version = app.version();
         let since = |first| version.is_some_and(|version| version >= first);
@@ -129,26 +129,25 @@ impl Join {
     }
 }
 
-/// Whether the stage runs a plan node of this name: one of the node's metrics is among the stage's values. `all` are
-/// the stages of the execution. If none of them has a value of any metric, whether the plan has such a node.
-fn runs_node(
+/// Whether the stage runs an operator of this name: one of the operator's metrics is among the stage's values. `all` are
+/// the stages of the execution. If none of them has a value of such a metric, whether the plan has such an operator.
+fn runs_operator(
     app: &Application,
     execution: &SqlExecution,
     (stage, all): (&Stage, &[&Stage]),
     name: &str,
 ) -> bool {
-    let is_named = |node: u32| {
-        let node = usize::try_from(node).ok().and_then(|node| execution.plan.get(node));
-        node.and_then(|node| app.strings.get(node.name)).is_some_and(|found| found.starts_with(name))
-    };
+    let is_named =
+        |operator: &Operator| app.strings.get(operator.name).is_some_and(|found| found.starts_with(name));
     let has =
         |stage: &Stage, metric: u64| stage.accumulables.binary_search_by_key(&metric, |(id, _)| *id).is_ok();
-    let metrics = || execution.metrics.iter();
+    let plan = &execution.plan;
+    let named = || (0_u32..).zip(&plan.operators).filter(|(_, operator)| is_named(operator));
+    let metrics = || named().flat_map(|(place, _)| plan.metrics_of(place));
     if metrics().any(|metric| all.iter().any(|stage| has(stage, metric.accumulator))) {
-        return metrics().any(|metric| is_named(metric.node) && has(stage, metric.accumulator));
+        return metrics().any(|metric| has(stage, metric.accumulator));
     }
-    let names = execution.plan.iter().filter_map(|node| app.strings.get(node.name));
-    names.into_iter().any(|found| found.starts_with(name))
+    named().next().is_some()
 }
 
 /// Whether adaptive execution is on.

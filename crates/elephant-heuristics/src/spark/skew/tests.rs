@@ -1,7 +1,7 @@
 use super::*;
 use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{Job, PlanNode, SqlExecution};
+use elephant_model::model::spark::{Job, Operator, PlanText, SqlExecution};
 use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_rule::finding::TroubleKind;
 
@@ -101,8 +101,13 @@ fn the_preset_judges_skew_in_the_other_rule() {
 fn in_query(mut app: Application, version: &str, nodes: &[&str]) -> Application {
     app.engine_version = Some(version.to_owned());
     let mut query = SqlExecution::new(7);
-    query.plan =
-        nodes.iter().map(|name| PlanNode { name: app.strings.intern(name).unwrap(), parent: None }).collect();
+    query.plan.operators = nodes
+        .iter()
+        .map(|name| {
+            let name = app.strings.intern(name).unwrap();
+            Operator { name, parent: None, text: PlanText::default() }
+        })
+        .collect();
     let mut job = Job::new(0);
     job.sql_execution = Some(7);
     job.stages = vec![0];

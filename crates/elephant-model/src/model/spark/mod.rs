@@ -7,6 +7,7 @@ mod executor;
 mod gaps;
 mod job;
 mod native;
+mod origin;
 mod platform;
 mod resources;
 mod sql;
@@ -17,9 +18,10 @@ pub use executor::{Exclusion, Executor, ExecutorMetric, ExecutorTotals, Peaks, S
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
 pub use native::NativeEngine;
+pub use origin::{Origin, Origins};
 pub use platform::{Platform, ShuffleService, is_databricks_job};
 pub use resources::{Limit, Placement, Resource, ResourceProfile, TaskResource};
-pub use sql::{PlanMetric, PlanNode, SqlExecution};
+pub use sql::{Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 
 use std::collections::BTreeMap;
@@ -89,6 +91,13 @@ impl Spark {
         let first = self.stages.partition_point(|other| other.id.stage < stage);
         let rest = self.stages.get(first..).unwrap_or_default();
         rest.iter().take_while(move |other| other.id.stage == stage)
+    }
+
+    /// The SQL execution with this id.
+    #[must_use]
+    pub fn query(&self, id: u64) -> Option<&SqlExecution> {
+        let at = self.sql.binary_search_by_key(&id, |execution| execution.id).ok()?;
+        self.sql.get(at)
     }
 
     /// The job that ran the stage; see [`Stage::job`].

@@ -1,6 +1,9 @@
 //! SQL executions and their plans.
 
-use crate::model::Symbol;
+mod plan;
+
+pub use plan::{Operator, Plan, PlanFact, PlanMetric, PlanText};
+
 use elephant_base::units::{Millis, Timestamp};
 
 /// One SQL execution (`SparkListenerSQLExecutionStart`, `…End`).
@@ -8,8 +11,15 @@ use elephant_base::units::{Millis, Timestamp};
 pub struct SqlExecution {
     /// Its id.
     pub id: u64,
+    /// The execution that the user started, if this one is a part of it: the building of a cached table, an inner read of a
+    /// command (`rootExecutionId`, Spark 3.4 and newer).
+    pub root: Option<u64>,
     /// Its description, or its call site.
     pub description: Option<String>,
+    /// The call stack that started it, innermost call first, truncated (`details`).
+    pub call_stack: Option<String>,
+    /// The tags of its jobs (`jobTags`, Spark 3.5 and newer).
+    pub tags: Vec<String>,
     /// When it started.
     pub started_at: Option<Timestamp>,
     /// When it ended.
@@ -17,9 +27,12 @@ pub struct SqlExecution {
     /// The error it ended with; an empty message is `None`.
     pub error: Option<String>,
     /// Its last known plan, parents before children.
-    pub plan: Vec<PlanNode>,
-    /// The metrics of that plan's nodes, by node.
-    pub metrics: Vec<PlanMetric>,
+    pub plan: Plan,
+    /// Operators of earlier plans that adaptive execution replaced, without parents. Those that ran have values.
+    pub replaced: Plan,
+    /// Metrics of subqueries that the plan does not contain (`SparkListenerSQLAdaptiveSQLMetricUpdates`), one operator for
+    /// each event.
+    pub subqueries: Plan,
     /// Accumulator values reported by the driver (`SparkListenerDriverAccumUpdates`), in the order of the
     /// log.
     pub driver_updates: Vec<(u64, i64)>,
@@ -32,12 +45,16 @@ impl SqlExecution {
     pub const fn new(id: u64) -> Self {
         Self {
             id,
+            root: None,
             description: None,
+            call_stack: None,
+            tags: Vec::new(),
             started_at: None,
             finished_at: None,
             error: None,
-            plan: Vec::new(),
-            metrics: Vec::new(),
+            plan: Plan::EMPTY,
+            replaced: Plan::EMPTY,
+            subqueries: Plan::EMPTY,
             driver_updates: Vec::new(),
         }
     }
@@ -47,27 +64,4 @@ impl SqlExecution {
     pub fn duration(&self) -> Option<Millis> {
         Millis::between(self.started_at?, self.finished_at?)
     }
-}
-
-/// A node of a physical plan (`SparkPlanInfo`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlanNode {
-    /// The operator: `HashAggregate`, `Exchange`, …; empty if the plan does not name it.
-    pub name: Symbol,
-    /// The node's parent, as an index into [`SqlExecution::plan`].
-    pub parent: Option<u32>,
-}
-
-/// A metric of a plan node (`SQLMetricInfo`). Its accumulator holds the value: see
-/// [`super::Stage::accumulables`] and [`SqlExecution::driver_updates`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlanMetric {
-    /// The node, as an index into [`SqlExecution::plan`].
-    pub node: u32,
-    /// A readable name: "number of output rows".
-    pub name: Symbol,
-    /// `sum`, `size`, `timing`, `nsTiming` or `average`.
-    pub kind: Symbol,
-    /// The accumulator that holds its value.
-    pub accumulator: u64,
 }

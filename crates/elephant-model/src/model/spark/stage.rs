@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Origins;
 use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 
@@ -62,8 +63,14 @@ pub struct Stage {
     /// Final values of its accumulables by id, in id order; [`super::PlanMetric::accumulator`] says which
     /// belong to SQL plan nodes. Only whole numbers are kept.
     pub accumulables: Box<[(u64, i64)]>,
+    /// Its place among the stage attempts in the order in which the log ends them: accumulables are totals up to then.
+    pub ended_as: Option<u32>,
     /// Whether all its tasks must run at the same time (barrier execution).
     pub is_barrier: bool,
+    /// What its RDDs are.
+    pub origins: Origins,
+    /// The innermost call that created it (first line of "Details"): a method of Spark.
+    pub first_call: Option<Arc<str>>,
 }
 
 impl Stage {
@@ -84,7 +91,10 @@ impl Stage {
             job: None,
             group: None,
             accumulables: Box::default(),
+            ended_as: None,
             is_barrier: false,
+            origins: Origins::default(),
+            first_call: None,
         }
     }
 

@@ -48,6 +48,7 @@ impl Builder {
         self.spark.executors = executors;
         self.jobs.sort_by_key(|job| job.id);
         self.link_jobs();
+        self.forget_unused_operators();
         self.sql.sort_by_key(|execution| execution.id);
         self.rdds.sort_by_key(|rdd| rdd.id);
         self.spark.sql = std::mem::take(&mut self.sql);

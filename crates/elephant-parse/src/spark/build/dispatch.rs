@@ -1,7 +1,6 @@
 //! Passes each event to where it belongs, and reads the events of the application as a whole.
 
 use super::held::{self, MAP_ENTRY};
-use super::work::set_plan;
 use super::{Builder, Symbols, moment};
 use crate::spark::event::{ApplicationStart, Event};
 use elephant_base::units::Timestamp;
@@ -62,9 +61,8 @@ impl Builder {
             Event::Unpersisted { rdd } => self.unpersisted(rdd),
             Event::SqlStart(start) => self.sql_start(start, symbols),
             Event::SqlEnd { id, at, error } => self.sql_end(id, moment(at), error),
-            Event::SqlPlan { id, plan } => {
-                self.change_execution(id, |execution| set_plan(execution, &plan, symbols));
-            }
+            Event::SqlPlan { id, plan } => self.plan_change(id, plan, symbols),
+            Event::SubqueryMetrics { id, metrics } => self.subquery_metrics(id, metrics, symbols),
             Event::DriverAccumulators { id, updates } => self.driver_updates(id, updates),
         }
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::{Builder, StageRecord};
 use elephant_base::limits::{Held, LimitReached};
-use elephant_model::model::spark::{Executor, Job, PersistedRdd, PlanMetric, PlanNode, SqlExecution, Stage};
+use elephant_model::model::spark::{Executor, Job, PersistedRdd, Plan, SqlExecution, Stage};
 use elephant_model::model::{Interner, Symbol};
 
 const ALLOCATION: usize = Held::PER_ALLOCATION;
@@ -46,12 +46,21 @@ pub(super) fn of_job(job: &Job) -> usize {
 }
 
 pub(super) fn of_execution(execution: &SqlExecution) -> usize {
-    let SqlExecution { description, error, plan, metrics, driver_updates, .. } = execution;
-    text(description.as_deref())
-        + text(error.as_deref())
-        + list::<PlanNode>(plan)
-        + list::<PlanMetric>(metrics)
+    let SqlExecution {
+        description, call_stack, tags, error, plan, replaced, subqueries, driver_updates, ..
+    } = execution;
+    [description, call_stack, error].into_iter().map(|told| text(told.as_deref())).sum::<usize>()
+        + list(tags)
+        + tags.iter().map(|tag| text(Some(tag))).sum::<usize>()
+        + [plan, replaced, subqueries].into_iter().map(of_plan).sum::<usize>()
         + list(driver_updates)
+}
+
+fn of_plan(plan: &Plan) -> usize {
+    list(&plan.operators)
+        + list(&plan.metrics)
+        + list(&plan.facts)
+        + text(Some(&plan.texts).filter(|text| !text.is_empty()).map(String::as_str))
 }
 
 pub(super) fn of_executor(executor: &Executor) -> usize {

@@ -90,6 +90,8 @@ pub(in crate::spark) struct BeyondLimit {
     pub(in crate::spark) blocks: u64,
     /// Values of driver metrics.
     pub(in crate::spark) driver_values: u64,
+    /// Operators of the plans of queries.
+    pub(in crate::spark) operators: u64,
     /// Stages, jobs, executors, queries and similar objects.
     pub(in crate::spark) others: u64,
 }
@@ -97,6 +99,6 @@ pub(in crate::spark) struct BeyondLimit {
 impl BeyondLimit {
     /// Whether any were skipped.
     pub(in crate::spark) const fn any(self) -> bool {
-        self.attempts + self.blocks + self.driver_values + self.others > 0
+        self.attempts + self.blocks + self.driver_values + self.operators + self.others > 0
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs, stages and SQL executions.
+//! Jobs and stages.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -7,16 +7,13 @@ use rustc_hash::FxHashSet;
 
 use super::held::{self, MAP_ENTRY};
 use super::possible::{TOLERANCE, apart, is_within};
-use super::{Builder, StageRecord, Symbols, moment};
-use crate::spark::event::{JobStart, SqlStart, StageInfo};
-use crate::spark::plan::{Metric, Node, Plan};
+use super::{Builder, StageRecord, moment};
+use crate::spark::event::{JobStart, StageInfo};
 use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::sums::{Sums, Totals};
 use crate::spark::verify::LOG_STAGE_METRICS;
-use elephant_base::units::{Millis, Timestamp};
-use elephant_model::model::spark::{
-    Job, JobResult, PlanMetric, PlanNode, SqlExecution, Stage, StageAttempt, StageStatus,
-};
+use elephant_base::units::Millis;
+use elephant_model::model::spark::{Job, JobResult, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 
 /// Spark counts the tasks of a stage in 32 bits.
@@ -106,7 +103,7 @@ impl Builder {
         Some(place)
     }
 
-    /// The name of a stage, shared with other stages of this name.
+    /// The name or call of a stage, shared with other stages that have it.
     fn stage_name(&mut self, name: String) -> Arc<str> {
         if let Some(known) = self.stage_names.get(name.as_str()) {
             return Arc::clone(known);
@@ -130,6 +127,7 @@ impl Builder {
         info.rdds.into_iter().for_each(|rdd| self.persisted(rdd));
         let place = self.stage_place(id)?;
         let tolerance = self.between_submissions();
+        let first_call = info.first_call.map(|call| self.stage_name(call));
         let name = info.name.map(|name| self.stage_name(name));
         let record = self.stages.get_mut(place)?;
         let first_launch = record.first_launch();
@@ -162,6 +160,8 @@ impl Builder {
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
         stage.is_barrier |= info.is_barrier;
+        stage.origins.add_all(info.origins);
+        stage.first_call = first_call.or(stage.first_call.take());
         stage.failure = info.failure.map(Into::into).or(stage.failure.take());
         if info.completed.is_some() {
             stage.completed_at = moment(info.completed);
@@ -205,6 +205,8 @@ impl Builder {
         let found = ran.iter().filter(|executor| measured.contains(executor)).count() as u64;
         let missing = ran.len() as u64 - found;
         let is_first = !std::mem::replace(&mut record.completed, true);
+        record.stage.ended_as = Some(self.stage_ends);
+        self.stage_ends = self.stage_ends.saturating_add(1);
         record.stage.status =
             if record.stage.failure.is_some() { StageStatus::Failed } else { StageStatus::Complete };
         // A few task ends may still come, of speculative copies that lost. Shrink only once: it takes time
@@ -216,72 +218,4 @@ impl Builder {
             self.seen.metrics_missing += missing;
         }
     }
-
-    pub(super) fn execution(&mut self, id: Option<i64>) -> Option<&mut SqlExecution> {
-        let id = u64::try_from(id?).ok()?;
-        if let Some(&place) = self.sql_places.get(&id) {
-            return self.sql.get_mut(place);
-        }
-        let place = self.new_place::<SqlExecution>(self.sql.len())?;
-        self.sql_places.insert(id, place);
-        self.sql.push(SqlExecution::new(id));
-        self.sql.get_mut(place)
-    }
-
-    pub(super) fn driver_updates(&mut self, id: Option<i64>, updates: Vec<(i64, i64)>) {
-        let mut held = self.driver_updates_held;
-        let limits = self.limits;
-        let mut beyond = 0;
-        self.change_execution(id, |execution| {
-            for (accumulator, value) in updates {
-                let Ok(accumulator) = u64::try_from(accumulator) else { continue };
-                if limits.has_room(held) {
-                    execution.driver_updates.push((accumulator, value));
-                    held += 1;
-                } else {
-                    beyond += 1;
-                }
-            }
-        });
-        self.driver_updates_held = held;
-        self.seen.beyond_limit.driver_values += beyond;
-    }
-
-    /// Changes an execution, added if new, and counts its bytes.
-    pub(super) fn change_execution(&mut self, id: Option<i64>, change: impl FnOnce(&mut SqlExecution)) {
-        let Some(execution) = self.execution(id) else { return };
-        let before = held::of_execution(execution);
-        change(execution);
-        let after = held::of_execution(execution);
-        self.held.change(before, after);
-    }
-
-    pub(super) fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {
-        self.change_execution(start.id, |execution| {
-            execution.description = start.description;
-            execution.started_at = moment(start.at);
-            set_plan(execution, &start.plan, symbols);
-        });
-    }
-
-    pub(super) fn sql_end(&mut self, id: Option<i64>, at: Option<Timestamp>, error: Option<String>) {
-        self.change_execution(id, |execution| {
-            execution.finished_at = at;
-            execution.error = error;
-        });
-    }
-}
-
-pub(super) fn set_plan(execution: &mut SqlExecution, plan: &Plan, symbols: &Symbols<'_>) {
-    let node = |node: &Node| Some(PlanNode { name: symbols.symbol(node.name)?, parent: node.parent });
-    execution.plan = plan.nodes.iter().map(node).collect::<Option<_>>().unwrap_or_default();
-    let metric = |metric: &Metric| {
-        Some(PlanMetric {
-            node: metric.node,
-            name: symbols.symbol(Some(metric.name))?,
-            kind: symbols.symbol(Some(metric.kind))?,
-            accumulator: metric.accumulator,
-        })
-    };
-    execution.metrics = plan.metrics.iter().filter_map(metric).collect();
 }

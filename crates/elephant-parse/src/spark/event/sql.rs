@@ -1,30 +1,17 @@
 //! SQL executions.
 
-use super::{Event, MAX_NAME_LEN, SqlStart, either_way, field, integers};
+use super::{Event, MAX_LISTED, MAX_NAME_LEN, SqlStart, field, integers};
 use crate::scan::{Cursor, Scan};
-use crate::spark::plan::{self, Plan, Plans};
+use crate::spark::plan::{self, Plan};
 use crate::spark::strings::Strings;
 
-pub(super) fn sql_start(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: Plans) -> Scan<Event> {
-    if plans == Plans::Kept {
-        return sql_start_with(cursor, |cursor, _| plan::read(cursor, strings)).map(Event::SqlStart);
-    }
-    let start = either_way(cursor, |cursor, shortcut| {
-        let shortcut = shortcut.then_some(plan::skip_to_time as plan::Shortcut);
-        sql_start_with(cursor, |cursor, in_order| {
-            plan::pass_over(cursor, strings, shortcut.filter(|_| in_order))
-        })
-    });
-    start.map(Event::SqlStart)
-}
+/// Maximum length of a call stack: its first calls are those of interest, and Spark's own precede the user's.
+const MAX_STACK_LEN: usize = 4 << 10;
+/// Maximum number of tags that are kept.
+const MAX_TAGS: usize = 20;
 
-/// Reads the start of an execution; `plan` reads its plan. The flag tells `plan` whether all members that are used and
-/// come before the plan in Spark's order were read already.
-fn sql_start_with<'a>(
-    cursor: &mut Cursor<'a>,
-    mut plan: impl FnMut(&mut Cursor<'a>, bool) -> Scan<Plan>,
-) -> Scan<SqlStart> {
-    const KEYS: [&[u8]; 7] = [
+pub(super) fn sql_start(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
+    const KEYS: [&[u8]; 8] = [
         b"\"executionId\":",
         b"\"rootExecutionId\":",
         b"\"description\":",
@@ -32,23 +19,27 @@ fn sql_start_with<'a>(
         b"\"physicalPlanDescription\":",
         b"\"sparkPlanInfo\":",
         b"\"time\":",
+        b"\"jobTags\":",
     ];
     let mut start = SqlStart::default();
-    let mut described = false;
     cursor.members_after_first(&KEYS, |key, cursor| {
         match key {
             0 => start.id = cursor.integer_or_skip()?,
-            2 => {
-                start.description = field(cursor, MAX_NAME_LEN)?;
-                described = true;
-            }
-            5 => start.plan = plan(cursor, described && start.id.is_some())?,
+            1 => start.root = cursor.integer_or_skip()?,
+            2 => start.description = field(cursor, MAX_NAME_LEN)?,
+            3 => start.call_stack = field(cursor, MAX_STACK_LEN)?,
+            5 => start.plan = plan::read(cursor, strings)?,
             6 => start.at = cursor.integer_or_skip()?,
+            7 => cursor.elements(|cursor| {
+                let tag = field(cursor, MAX_NAME_LEN)?;
+                start.tags.extend(tag.filter(|_| start.tags.len() < MAX_TAGS));
+                Ok(())
+            })?,
             _ => cursor.skip_value()?,
         }
         Ok(())
     })?;
-    Ok(start)
+    Ok(Event::SqlStart(start))
 }
 
 pub(super) fn sql_end(cursor: &mut Cursor<'_>) -> Scan<Event> {
@@ -67,35 +58,30 @@ pub(super) fn sql_end(cursor: &mut Cursor<'_>) -> Scan<Event> {
     Ok(Event::SqlEnd { id, at, error })
 }
 
-pub(super) fn sql_plan(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: Plans) -> Scan<Event> {
-    let read = if plans == Plans::Kept {
-        sql_plan_with(cursor, |cursor, _| plan::read(cursor, strings))
-    } else {
-        either_way(cursor, |cursor, shortcut| {
-            let shortcut = shortcut.then_some(plan::skip_to_end as plan::Shortcut);
-            sql_plan_with(cursor, |cursor, in_order| {
-                plan::pass_over(cursor, strings, shortcut.filter(|_| in_order))
-            })
-        })
-    };
-    read.map(|(id, plan)| Event::SqlPlan { id, plan })
-}
-
-fn sql_plan_with<'a>(
-    cursor: &mut Cursor<'a>,
-    mut plan: impl FnMut(&mut Cursor<'a>, bool) -> Scan<Plan>,
-) -> Scan<(Option<i64>, Plan)> {
+pub(super) fn sql_plan(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
     const KEYS: [&[u8]; 3] = [b"\"executionId\":", b"\"physicalPlanDescription\":", b"\"sparkPlanInfo\":"];
-    let (mut id, mut nodes) = (None, Plan::default());
+    let (mut id, mut plan) = (None, Plan::default());
     cursor.members_after_first(&KEYS, |key, cursor| {
         match key {
             0 => id = cursor.integer_or_skip()?,
             1 => cursor.skip_value()?,
-            _ => nodes = plan(cursor, id.is_some())?,
+            _ => plan = plan::read(cursor, strings)?,
         }
         Ok(())
     })?;
-    Ok((id, nodes))
+    Ok(Event::SqlPlan { id, plan })
+}
+
+pub(super) fn subquery_metrics(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
+    let (mut id, mut metrics) = (None, Plan::default());
+    cursor.members_after_first(&[b"\"executionId\":", b"\"sqlPlanMetrics\":"], |key, cursor| {
+        match key {
+            0 => id = cursor.integer_or_skip()?,
+            _ => metrics = plan::read_metrics(cursor, strings)?,
+        }
+        Ok(())
+    })?;
+    Ok(Event::SubqueryMetrics { id, metrics })
 }
 
 pub(super) fn driver_accumulators(cursor: &mut Cursor<'_>) -> Scan<Event> {
@@ -106,7 +92,9 @@ pub(super) fn driver_accumulators(cursor: &mut Cursor<'_>) -> Scan<Event> {
             _ => cursor.elements(|cursor| {
                 let mut pair = Vec::with_capacity(2);
                 integers(cursor, &mut pair)?;
-                if let [accumulator, value] = pair.as_slice() {
+                if let [accumulator, value] = pair.as_slice()
+                    && updates.len() <= MAX_LISTED
+                {
                     updates.push((*accumulator, *value));
                 }
                 Ok(())

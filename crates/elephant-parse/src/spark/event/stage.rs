@@ -1,5 +1,7 @@
 //! Stages and the RDDs that they persist.
 
+mod origins;
+
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -11,6 +13,7 @@ use super::{
 };
 use crate::scan::{Cursor, RawStr, Scan, Unexpected};
 use elephant_model::model::counters::Counter;
+use elephant_model::model::spark::Origins;
 
 pub(super) fn stage_event(cursor: &mut Cursor<'_>) -> Scan<StageInfo> {
     either_way(cursor, |cursor, shortcut| {
@@ -47,10 +50,10 @@ fn stage_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo, shortcut: bool) ->
                 stage.tasks = cursor.integer_or_skip()?;
                 stage.unreadable_task_count = stage.tasks.is_none();
             }
-            4 if shortcut && stage.id.is_some() && skip_unpersisted(cursor).is_ok() => {}
+            4 if shortcut && stage.id.is_some() && skip_unpersisted(cursor, &mut stage.origins).is_ok() => {}
             4 => cursor.elements(|cursor| rdd_info(cursor, stage))?,
             5 => integers(cursor, &mut stage.parents)?,
-            6 => cursor.skip_value()?,
+            6 => stage.first_call = first_line(cursor)?,
             7 => stage.submitted = cursor.integer_or_skip()?,
             8 => stage.completed = cursor.integer_or_skip()?,
             9 => stage.failure = failure_field(cursor)?,
@@ -63,7 +66,7 @@ fn stage_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo, shortcut: bool) ->
 
 /// Skips the RDDs of a stage if none is persisted, because no value in them is `true`. Otherwise the cursor does not
 /// move.
-fn skip_unpersisted(cursor: &mut Cursor<'_>) -> Scan<()> {
+fn skip_unpersisted(cursor: &mut Cursor<'_>, found: &mut Origins) -> Scan<()> {
     // RDDs contain no other array of objects.
     static END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}],\""));
     static TRUE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"true"));
@@ -73,8 +76,18 @@ fn skip_unpersisted(cursor: &mut Cursor<'_>) -> Scan<()> {
     if !is_whole || TRUE.find(rdds).is_some() {
         return Err(Unexpected);
     }
+    found.add_all(origins::among(rdds));
     cursor.skip(rdds.len());
     Ok(())
+}
+
+/// The first line of a text.
+fn first_line(cursor: &mut Cursor<'_>) -> Scan<Option<String>> {
+    static END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\n"));
+    let Some(whole) = cursor.string_or_skip()? else { return Ok(None) };
+    let end = END.find(whole.bytes).unwrap_or(whole.bytes.len());
+    let bytes = whole.bytes.get(..end).unwrap_or_default();
+    Ok(text(Some(RawStr { bytes, ..whole }), MAX_NAME_LEN))
 }
 
 fn rdd_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
@@ -98,7 +111,8 @@ fn rdd_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
         match key {
             0 => rdd.id = cursor.integer_or_skip()?,
             1 => name = cursor.string_or_skip()?,
-            2..5 => cursor.skip_value()?,
+            2 => stage.origins.add_all(origins::of_scope(cursor.string_or_skip()?)),
+            3..5 => cursor.skip_value()?,
             5 => is_persisted |= storage_level(cursor)?,
             6 => rdd.partitions = cursor.integer_or_skip()?,
             7 => rdd.cached = cursor.integer_or_skip()?,
@@ -108,6 +122,7 @@ fn rdd_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
         }
         Ok(())
     })?;
+    stage.origins.add_all(origins::of_name(name));
     if is_persisted {
         rdd.name = text(name, MAX_NAME_LEN);
         push(&mut stage.rdds, rdd);

@@ -186,7 +186,7 @@ fn shuffled(value: Value, seed: &mut u64) -> Value {
 fn read_from(name: &str, members: &str) -> Scan<String> {
     let line = if members.starts_with('{') { members.replacen('{', ",", 1) } else { members.to_owned() };
     let (mut cursor, mut strings) = (Cursor::new(line.as_bytes()), Strings::default());
-    let event = read(name.as_bytes(), &mut cursor, &mut strings, Plans::PassedOver)?;
+    let event = read(name.as_bytes(), &mut cursor, &mut strings)?;
     Ok(format!("{event:?} {:?}", std::str::from_utf8(cursor.rest()).unwrap().trim()))
 }
 

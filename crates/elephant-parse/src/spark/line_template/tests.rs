@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use crate::spark::block::{Block, ItemKind, ReadOptions};
-use crate::spark::plan::Plans;
 use crate::spark::strings::Local;
 
-const OPTIONS: ReadOptions = ReadOptions { max_line_len: 1 << 20, plans: Plans::Kept };
+const OPTIONS: ReadOptions = ReadOptions { max_line_len: 1 << 20 };
 
 /// The contents of a block, with names instead of string numbers.
 fn contents(block: &Block) -> Vec<String> {

@@ -1,0 +1,172 @@
+//! Queries of real logs, compared with a second computation (`reference/sql/plans.py`), and their invariants.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+
+use elephant_base::units::Millis;
+use elephant_engine::engine::{Visited, visit};
+use elephant_model::model::Application;
+use elephant_query::{PlacedOperator, Queries, Query};
+use elephant_testing::{is_ci, shared, skipped};
+
+fn each<T: Send>(look: impl Fn(&Application) -> T + Sync) -> Option<Vec<(String, T)>> {
+    let (corpus, runs) = (shared("corpus")?, shared("runs")?);
+    let Visited { applications, .. } = visit(&[corpus, runs], |app, sources| (sources[0].clone(), look(app)));
+    Some(applications.into_iter().map(|visited| visited.value).collect())
+}
+
+/// A log as one file: the script reads no logs in parts. `None` for a member of an archive.
+fn whole(parts: &[String], folder: &Path) -> Option<PathBuf> {
+    let [first, rest @ ..] = parts else { return None };
+    let first = PathBuf::from(first);
+    if rest.is_empty() {
+        return first.is_file().then_some(first);
+    }
+    let bytes = parts.iter().map(|part| std::fs::read(part).ok()).collect::<Option<Vec<_>>>()?.concat();
+    let path = folder.join(first.file_name()?);
+    std::fs::write(&path, bytes).unwrap();
+    Some(path)
+}
+
+/// What `plans.py` prints about an operator.
+fn told(operator: &PlacedOperator<'_>, app: &Application) -> Value {
+    let stages = &app.spark.as_deref().unwrap().stages;
+    let mut names: Vec<String> = if operator.is_placed_by_value {
+        operator.stages.iter().map(|&stage| stages[stage as usize].id.to_string()).collect()
+    } else {
+        Vec::new()
+    };
+    names.sort();
+    let metrics: Map<String, Value> = operator
+        .values
+        .iter()
+        .map(|value| (value.name.to_owned(), json!([value.kind, value.total])))
+        .collect();
+    json!({ "name": operator.name, "text": operator.text, "stages": names, "metrics": metrics })
+}
+
+/// What `plans.py` prints about the executions of an application.
+fn executions(app: &Application) -> Vec<Value> {
+    let Some(queries) = Queries::of(app) else { return Vec::new() };
+    let told_of = |query: &Query<'_>, is_last: bool| -> Vec<Value> {
+        let operators = query.operators.iter().filter(|operator| operator.is_last == is_last);
+        operators.filter(|operator| !operator.name.is_empty()).map(|operator| told(operator, app)).collect()
+    };
+    queries
+        .iter()
+        .map(|query| {
+            json!({
+                "id": query.execution.id,
+                "parents": query.operators.iter().filter(|operator| operator.is_last).map(|operator| operator.parent)
+                    .collect::<Vec<_>>(),
+                "nodes": told_of(&query, true),
+                "replaced": sorted(told_of(&query, false)),
+            })
+        })
+        .collect()
+}
+
+fn sorted(mut values: Vec<Value>) -> Vec<Value> {
+    values.sort_by_key(ToString::to_string);
+    values
+}
+
+/// The output of `plans.py` in the same form.
+fn expected(printed: &Value) -> Vec<Value> {
+    let plain = |node: &Value| {
+        let kept = ["name", "text", "stages", "metrics"];
+        let members = node.as_object().unwrap().iter().filter(|(key, _)| kept.contains(&key.as_str()));
+        Value::Object(members.map(|(key, value)| (key.clone(), value.clone())).collect())
+    };
+    let list = |execution: &Value, key: &str| -> Vec<Value> {
+        execution[key].as_array().unwrap().iter().map(plain).collect()
+    };
+    let mut executions: Vec<&Value> = printed["executions"].as_array().unwrap().iter().collect();
+    executions.sort_by_key(|execution| execution["id"].as_u64());
+    executions
+        .into_iter()
+        .map(|execution| {
+            let parents = execution["nodes"].as_array().unwrap().iter().map(|node| node["parent"].clone());
+            json!({
+                "id": execution["id"],
+                "parents": parents.collect::<Vec<_>>(),
+                "nodes": list(execution, "nodes"),
+                "replaced": sorted(list(execution, "replaced")),
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn operators_stages_and_totals_equal_the_second_computation() {
+    let Some(script) = shared("reference/sql/plans.py") else { return };
+    let (Some(corpus), Some(runs)) = (shared("corpus"), shared("runs")) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let Visited { applications, .. } =
+        visit(&[corpus, runs], |app, sources| (whole(sources, folder.path()), executions(app)));
+    let ours: BTreeMap<PathBuf, Vec<Value>> = applications
+        .into_iter()
+        .filter_map(|visited| Some((visited.value.0?, visited.value.1)))
+        .filter(|(_, executions)| !executions.is_empty())
+        .collect();
+    let Ok(output) = Command::new("python3").arg(script).args(ours.keys()).output() else {
+        assert!(!is_ci(), "python3 is missing");
+        return skipped::note("python3 is not installed");
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (mut compared, mut operators) = (0, 0);
+    for ((source, ours), line) in ours.iter().zip(printed.lines()) {
+        let theirs = expected(&serde_json::from_str(line).unwrap());
+        // The script reads fewer codecs.
+        if theirs.is_empty() {
+            continue;
+        }
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            assert_eq!(ours, theirs, "{}", source.display());
+            operators += theirs["nodes"].as_array().unwrap().len();
+        }
+        assert_eq!(ours.len(), theirs.len(), "{}", source.display());
+        compared += 1;
+    }
+    assert!(compared > 100 && operators > 4_500, "{compared} logs, {operators} operators");
+}
+
+#[test]
+fn the_parts_of_a_stage_add_up_to_the_time_of_its_tasks() {
+    let work = each(|app| {
+        let Some(queries) = Queries::of(app) else { return (0, Millis::ZERO, Millis::ZERO) };
+        let (mut total, mut explained) = (Millis::ZERO, Millis::ZERO);
+        let work = queries.work();
+        for stage in work.values() {
+            let parts: u64 = stage.parts.iter().map(|part| part.time.get()).sum();
+            assert!(stage.parts.iter().all(|part| part.time <= stage.total));
+            assert_eq!(parts + stage.rest.get(), stage.total.get());
+            total = total + stage.total;
+            explained = explained + Millis::new(parts);
+        }
+        (work.len(), total, explained)
+    });
+    let Some(work) = work else { return };
+    let stages: usize = work.iter().map(|(_, (stages, ..))| stages).sum();
+    assert!(stages > 500, "{stages}");
+}
+
+#[test]
+fn the_parts_of_a_query_add_up_to_its_wall_time() {
+    let walls = each(|app| {
+        let Some(queries) = Queries::of(app) else { return 0 };
+        let walls = queries.iter().filter_map(|query| queries.wall(query.execution));
+        walls
+            .inspect(|wall| {
+                let parts = [wall.planning, wall.jobs, wall.gaps, wall.after].map(Millis::get);
+                assert_eq!(parts.iter().sum::<u64>(), wall.total.get());
+            })
+            .count()
+    });
+    let Some(walls) = walls else { return };
+    assert!(walls.iter().map(|(_, count)| count).sum::<usize>() > 300);
+}

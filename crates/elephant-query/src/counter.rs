@@ -1,0 +1,230 @@
+//! The metrics of operators under names of our own: Spark renamed many of them from version to version.
+
+use elephant_base::units::Millis;
+
+/// A metric of an operator (`org.apache.spark.sql.execution.metric.SQLMetrics`, and where it is named there).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SqlCounter {
+    /// Rows that the operator passed on.
+    OutputRows,
+    /// Files that a scan read (`FileSourceScanExec`).
+    FilesRead,
+    /// Their size, of the whole files.
+    FileBytesRead,
+    /// Files that a scan would have read without dynamic pruning.
+    StaticFilesRead,
+    /// Their size.
+    StaticFileBytesRead,
+    /// Partitions of a table that a scan read.
+    PartitionsRead,
+    /// Time that the driver needed to find the files.
+    MetadataTime,
+    /// Time of dynamic partition pruning on the driver.
+    PruningTime,
+    /// Time that tasks read and decoded files.
+    ScanTime,
+    /// Size of the rows that an exchange sent (`ShuffleExchangeExec`, `BroadcastExchangeExec`).
+    DataSize,
+    /// Bytes that an exchange wrote.
+    ShuffleBytesWritten,
+    /// Time of tasks writing an exchange.
+    ShuffleWriteTime,
+    /// Time of tasks waiting for an exchange.
+    FetchWaitTime,
+    /// Rows read from an exchange.
+    RecordsRead,
+    /// Partitions of an exchange, or of its reader.
+    Partitions,
+    /// Partitions that adaptive execution merged.
+    CoalescedPartitions,
+    /// Partitions that adaptive execution found skewed.
+    SkewedPartitions,
+    /// The parts into which it split them.
+    SkewSplits,
+    /// Memory at the peak.
+    PeakMemory,
+    /// Bytes spilled.
+    SpillSize,
+    /// Time of sorting rows in memory (`SortExec`).
+    SortTime,
+    /// Time in which an aggregation read its input and built its table (`HashAggregateExec`): it contains the time of what
+    /// feeds the aggregation.
+    AggregationTime,
+    /// Tasks in which an aggregation gave up its table and sorted.
+    SortFallbackTasks,
+    /// Time of a whole generated pipeline (`WholeStageCodegenExec`). Pipelines nest, so these must never be added up.
+    PipelineTime,
+    /// Files that a query wrote (`BasicWriteJobStatsTracker`).
+    FilesWritten,
+    /// Their bytes.
+    BytesWritten,
+    /// Partitions of the table that it wrote.
+    DynamicPartitions,
+    /// Time of committing tasks.
+    TaskCommitTime,
+    /// Time of committing the job, on the driver.
+    JobCommitTime,
+    /// Time in which the driver collected the rows of a broadcast.
+    BroadcastCollectTime,
+    /// Time in which it built the table.
+    BroadcastBuildTime,
+    /// Time in which it sent the table.
+    BroadcastTime,
+    /// Bytes sent to Python workers (`PythonSQLMetrics`).
+    PythonBytesSent,
+    /// Bytes that they returned.
+    PythonBytesReturned,
+    /// Time of Python workers, start included.
+    PythonTime,
+    /// Time in which they started.
+    PythonStartTime,
+    /// Time in which they were initialised.
+    PythonInitTime,
+    /// Time of updating a state store (`StateStoreWriter`).
+    StateUpdateTime,
+    /// Time of removing old state.
+    StateRemoveTime,
+    /// Time of committing state.
+    StateCommitTime,
+    /// Rows of state.
+    StateRows,
+    /// Memory of state.
+    StateMemory,
+    /// Time of the operator alone, as engines outside the JVM measure it (RAPIDS: `op time`, Photon: `exclusive time`).
+    OwnTime,
+}
+
+use SqlCounter as C;
+
+/// Spark's names, without what versions add to them: "total (min, med, max)" in Spark 2, units in brackets.
+const NAMES: [(&str, SqlCounter); 59] = [
+    ("number of output rows", C::OutputRows),
+    ("output rows", C::OutputRows),
+    ("join output rows", C::OutputRows),
+    ("number of files read", C::FilesRead),
+    ("number of files", C::FilesRead),
+    ("size of files read", C::FileBytesRead),
+    ("static number of files read", C::StaticFilesRead),
+    ("static size of files read", C::StaticFileBytesRead),
+    ("number of partitions read", C::PartitionsRead),
+    ("metadata time", C::MetadataTime),
+    ("dynamic partition pruning time", C::PruningTime),
+    ("scan time", C::ScanTime),
+    ("data size", C::DataSize),
+    ("shuffle bytes written", C::ShuffleBytesWritten),
+    ("shuffle write time", C::ShuffleWriteTime),
+    ("fetch wait time", C::FetchWaitTime),
+    ("records read", C::RecordsRead),
+    ("number of partitions", C::Partitions),
+    ("partitions", C::Partitions),
+    ("number of coalesced partitions", C::CoalescedPartitions),
+    ("number of skewed partitions", C::SkewedPartitions),
+    ("number of skewed partition splits", C::SkewSplits),
+    ("peak memory", C::PeakMemory),
+    ("spill size", C::SpillSize),
+    ("sort time", C::SortTime),
+    ("time in aggregation build", C::AggregationTime),
+    ("aggregate time", C::AggregationTime),
+    ("number of sort fallback tasks", C::SortFallbackTasks),
+    ("duration", C::PipelineTime),
+    ("number of written files", C::FilesWritten),
+    ("written output", C::BytesWritten),
+    ("bytes of written output", C::BytesWritten),
+    ("number of dynamic part", C::DynamicPartitions),
+    ("task commit time", C::TaskCommitTime),
+    ("job commit time", C::JobCommitTime),
+    ("time to collect", C::BroadcastCollectTime),
+    ("time to build", C::BroadcastBuildTime),
+    ("time to broadcast", C::BroadcastTime),
+    ("data sent to Python workers", C::PythonBytesSent),
+    ("data returned from Python workers", C::PythonBytesReturned),
+    ("time to run Python workers", C::PythonTime),
+    ("time to execute Python code", C::PythonTime),
+    ("time to start Python workers", C::PythonStartTime),
+    ("time to initialize Python workers", C::PythonInitTime),
+    ("time to update", C::StateUpdateTime),
+    ("total time to update rows", C::StateUpdateTime),
+    ("time to remove", C::StateRemoveTime),
+    ("total time to remove rows", C::StateRemoveTime),
+    ("time to commit changes", C::StateCommitTime),
+    ("number of total state rows", C::StateRows),
+    ("memory used by state", C::StateMemory),
+    ("op time", C::OwnTime),
+    ("exclusive time", C::OwnTime),
+    ("join time", C::OwnTime),
+    ("build time", C::OwnTime),
+    ("filter time", C::OwnTime),
+    ("GPU decode time", C::OwnTime),
+    ("concat batch time", C::OwnTime),
+    ("stream time", C::OwnTime),
+];
+
+/// The metric with a name of Spark's; `None` for one that no rule needs.
+#[must_use]
+pub fn counter_of(name: &str) -> Option<SqlCounter> {
+    let name = name.split_once(" (").map_or(name, |(name, _)| name);
+    let name = name.strip_suffix(" total").unwrap_or(name);
+    NAMES.iter().find(|(known, _)| *known == name).map(|&(_, counter)| counter)
+}
+
+/// How the values of a metric are counted (`SQLMetricInfo.metricType`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Millis,
+    Nanos,
+    Count,
+}
+
+impl Unit {
+    /// The unit of a metric. Before Spark 2.3, times were sums with their unit in the name.
+    pub(crate) fn of(kind: &str, name: &str) -> Self {
+        match kind {
+            "timing" => Self::Millis,
+            "nsTiming" => Self::Nanos,
+            "sum" if name.ends_with("(ms)") => Self::Millis,
+            _ => Self::Count,
+        }
+    }
+
+    /// A value in this unit as a time; `None` if it counts something else, or is negative.
+    pub(crate) fn millis(self, value: i64) -> Option<Millis> {
+        let value = u64::try_from(value).ok()?;
+        match self {
+            Self::Millis => Some(Millis::new(value)),
+            Self::Nanos => Some(Millis::new(value / 1_000_000)),
+            Self::Count => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_all_versions_mean_the_same_metric() {
+        for (name, expected) in [
+            ("spill size", Some(C::SpillSize)),
+            ("spill size total (min, med, max)", Some(C::SpillSize)),
+            ("metadata time (ms)", Some(C::MetadataTime)),
+            ("data size (bytes)", Some(C::DataSize)),
+            ("avg hash probe (min, med, max)", None),
+        ] {
+            assert_eq!(counter_of(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_name_is_there_twice() {
+        let names: std::collections::BTreeSet<_> = NAMES.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), NAMES.len());
+    }
+
+    #[test]
+    fn only_times_are_times() {
+        assert_eq!(Unit::of("nsTiming", "x").millis(2_500_000), Some(Millis::new(2)));
+        assert_eq!(Unit::of("sum", "time to collect (ms)").millis(7), Some(Millis::new(7)));
+        assert_eq!(Unit::of("sum", "number of output rows").millis(7), None);
+        assert_eq!(Unit::of("timing", "x").millis(-1), None);
+    }
+}

@@ -12,7 +12,7 @@ use super::added::{AddedRule, check_ids};
 use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
 use super::document::{Content, Document, check_target, names_counters};
 use super::hash::hash;
-use super::identity::{Identifying, JobIdentity};
+use super::identity::Identifying;
 use super::in_force::InForce;
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
@@ -294,12 +294,6 @@ impl RuleSet {
     #[doc(hidden)]
     pub fn suppressions(&self) -> &[Suppression] {
         &self.suppressions
-    }
-
-    /// To which job, flow, task and owner `app` belongs; `None` if its settings do not tell.
-    #[must_use]
-    pub fn identity(&self, app: &Application) -> Option<JobIdentity> {
-        JobIdentity::of(app, &self.identifying)
     }
 
     /// Warnings about files that work but should be changed.

@@ -62,6 +62,7 @@ impl TaskResource {
     /// As Spark reads an amount: up to 1 as the share of a unit that a task takes, and above as units. `None` if the amount
     /// limits nothing.
     #[must_use]
+    #[doc(hidden)]
     pub fn of(name: &str, amount: f64) -> Option<Self> {
         let whole = |number: f64| Bytes::from_f64(number).and_then(|whole| u32::try_from(whole.get()).ok());
         let (units, shared_by) = match amount {

@@ -22,6 +22,7 @@ pub struct Shared<'a> {
     metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
     remedies: Option<&'a Remedies<'a>>,
     recorded: Option<&'a RecordedOnce>,
+    trusts_jvms: bool,
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
     queries: OnceLock<Option<Ground<'a>>>,
 }
@@ -48,6 +49,7 @@ impl<'a> Shared<'a> {
             metrics: None,
             remedies: None,
             recorded: None,
+            trusts_jvms: false,
             stragglers: Mutex::new(Vec::new()),
             queries: OnceLock::new(),
         }
@@ -69,6 +71,18 @@ impl<'a> Shared<'a> {
     #[must_use]
     pub fn with_recorded(self, recorded: &'a RecordedOnce) -> Self {
         Self { recorded: Some(recorded), ..self }
+    }
+
+    /// The same, for rules that judge what JVMs report even if another engine or a concurrent collector does the work.
+    #[must_use]
+    pub fn with_jvms_trusted(self, trusts_jvms: bool) -> Self {
+        Self { trusts_jvms, ..self }
+    }
+
+    /// Whether rules judge what JVMs report in any case; see [`Check::doubt`](super::Check::doubt).
+    #[must_use]
+    pub const fn trusts_jvms(&self) -> bool {
+        self.trusts_jvms
     }
 
     /// The recorded run, ready for replays; `None` if it cannot be replayed.

@@ -118,7 +118,10 @@ impl ActiveRule {
     #[must_use]
     pub fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
         match &self.check {
-            RuleCheck::Native(check) => check.check_among(app, shared).named(),
+            RuleCheck::Native(check) => match check.doubt(app).filter(|_| !shared.trusts_jvms()) {
+                Some(doubt) => Verdict::NotEvaluated(doubt),
+                None => check.check_among(app, shared).named(),
+            },
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
             RuleCheck::Defined(rule) if rule.needs_metrics() => match shared.metrics() {
                 Some(metrics) => rule.check(app, metrics),

@@ -12,6 +12,7 @@ use super::added::{AddedRule, check_ids};
 use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
 use super::document::{Content, Document, check_target, names_counters};
 use super::hash::hash;
+use super::identity::Identifying;
 use super::in_force::InForce;
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
@@ -44,6 +45,7 @@ pub struct RuleSet {
     documents: Vec<Arc<Document>>,
     index: Index,
     suppressions: Vec<Suppression>,
+    identifying: Vec<Identifying>,
     added: Vec<AddedRule>,
     rules: Arc<Vec<ActiveRule>>,
     /// Rules for applications with scoped documents, by the indices of those documents.
@@ -104,9 +106,10 @@ impl RuleSet {
         let files: Vec<Arc<RuleFile>> = files.iter().cloned().map(Arc::new).collect();
         let mut content = Content::default();
         for file in &files {
-            let Content { documents, suppressions } = Content::read(file, &mut problems);
+            let Content { documents, suppressions, identifying } = Content::read(file, &mut problems);
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
+            content.identifying.extend(identifying);
         }
         let mut ids = KnownIds::new(known_ids(catalogue).chain(added.iter().map(AddedRule::id)));
         let defined = custom::mark(&mut content.documents, &ids);
@@ -123,7 +126,8 @@ impl RuleSet {
         let hash = hash(catalogue, &added, &files);
         let set = Self::assemble(catalogue, documents, content.suppressions, added, &mut problems);
         let problems = problems.into_vec(&files);
-        let set = set.map(|set| Self { warnings: problems.clone(), hash, ..set });
+        let identifying = content.identifying;
+        let set = set.map(|set| Self { warnings: problems.clone(), hash, identifying, ..set });
         (set, problems)
     }
 
@@ -163,6 +167,7 @@ impl RuleSet {
             only: None,
             hash: String::new(),
             suppressions,
+            identifying: Vec::new(),
             index,
             documents,
             added,
@@ -357,6 +362,7 @@ impl RuleSet {
         let remedies = |container| rules.iter().find(|rule| rule.facts.sizes == Some(container))?.remedy(app);
         let metrics = || metrics();
         let shared = Shared::of(app).with_metrics(&metrics).with_remedies(&remedies).with_recorded(recorded);
+        let shared = shared.with_jvms_trusted(self.order().trust_jvms);
         let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
         let judge = |active: &&ActiveRule| active.evaluate(app, &shared);
         let parts = if app.task_count() >= MANY_TASKS {

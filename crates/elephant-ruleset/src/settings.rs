@@ -54,6 +54,8 @@ rule_params! {
         idle_by_stragglers: Quantity<Ratio>,
         /// An application in which no task ran for this share of the time did next to nothing.
         idle_application: Quantity<Ratio>,
+        /// Whether rules judge heaps and collections even if a native engine or a concurrent collector does the work.
+        trust_jvms: bool,
     }
 }
 

@@ -106,6 +106,8 @@ pub struct Task {
     pub launch: i64,
     /// From launch to finish.
     pub duration: i64,
+    /// From launch to the moment at which the result was there and the driver began to fetch it.
+    pub result_ready: Option<i64>,
     pub ending: Ending,
     /// Values of "Task Metrics" by path, such as `("Input Metrics.Bytes Read", 5)`, in Spark's units. "Executor Run
     /// Time" is the duration unless it is set here.
@@ -177,6 +179,7 @@ impl Task {
             speculative: false,
             launch: 0,
             duration,
+            result_ready: None,
             ending: Ending::Success,
             metrics: Vec::new(),
             peaks: Vec::new(),

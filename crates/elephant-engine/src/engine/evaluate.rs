@@ -73,6 +73,7 @@ pub(super) fn evaluate(
         suppressed,
         evaluated,
         not_evaluated: evaluation.not_evaluated,
+        identity: rules.identity(app),
         stage_names,
         queries: evaluation.queries,
         phases: options.details.then(|| Phase::all(app)),

@@ -16,11 +16,11 @@ use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::three_digits;
 use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
-use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
+use elephant_model::model::{Application, Collector};
 use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
@@ -120,6 +120,10 @@ impl Check for Collection {
             )
             .advice(|| advice(app, *role, group))
             .into()
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        Collector::of_tasks(app, self.0.kind()).and_then(Collector::why_not_judged)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

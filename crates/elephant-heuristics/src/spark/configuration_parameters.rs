@@ -14,6 +14,7 @@ use facts::Facts;
 use recommend::Recommended;
 
 use super::support::application::spark;
+use super::support::jvms::doubt_of_heaps;
 use super::support::partitions::Aim;
 use super::support::spill_sizing::Bounds;
 use super::support::stage_figures;
@@ -169,6 +170,10 @@ impl Check for Settings {
         let driver = driver(&facts, &of_driver, limits);
         let stages = stages.into_iter().map(|(_, judged)| judged);
         Verdict::Several(std::iter::once(whole).chain(driver).chain(stages).collect())
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -11,10 +11,10 @@ use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::{Check, Rule, load};
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
-use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, Facet, Spark};
+use elephant_model::model::{Application, Collector};
 use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
@@ -320,6 +320,7 @@ impl Facts {
         let driver = &spark.driver;
         let gc = match gc_from {
             GcFrom::Tasks => driver.totals.gc_time.zip(driver.totals.task_time),
+            GcFrom::Heartbeats if Collector::of_driver(app).is_some_and(Collector::is_concurrent) => None,
             GcFrom::Heartbeats => collections(spark).zip(memory::run_time(app)),
         };
         let heap = memory::heap(app, ConfKey::DriverMemory);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::support::application::spark;
 use super::support::collections::Collections;
+use super::support::jvms::doubt_of_pauses;
 use super::support::memory::unreadable;
 use super::support::stage_text::label;
 use crate::declare::spark as rule;
@@ -99,6 +100,10 @@ impl Check for Collection {
                 advice.unwrap_or_default()
             })
             .into()
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_pauses(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

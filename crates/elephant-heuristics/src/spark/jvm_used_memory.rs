@@ -3,6 +3,7 @@
 
 use super::support::application::spark;
 use super::support::beyond_heap::overhead_to_keep;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
 use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
@@ -110,6 +111,10 @@ impl Check for TooLarge {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

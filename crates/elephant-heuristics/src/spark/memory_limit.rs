@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::support::application::spark;
 use super::support::idle::release_idle;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
 use crate::declare::spark as rule;
 use elephant_analysis::replay::spark::Recorded;
@@ -143,6 +144,10 @@ impl Check for Memory {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -2,6 +2,7 @@
 //! `UnifiedMemoryHeuristic`).
 
 use super::support::application::spark;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
 use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
@@ -126,6 +127,10 @@ impl Check for Unused {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

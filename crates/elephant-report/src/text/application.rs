@@ -7,7 +7,8 @@ use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::totals::saved_together;
 use crate::words::{
-    SuppressedGroup, by_reason, capped, currency, incomplete, plural, reasons_not_evaluated, taken,
+    SuppressedGroup, by_reason, capped, currency, identity, incomplete, platform_and_engine, plural,
+    reasons_not_evaluated, taken,
 };
 use crate::wrap::{clean, lines, width};
 use elephant_base::units::{show_gb_hours, three_digits};
@@ -21,6 +22,9 @@ const RULE_WIDTH: usize = 15;
 pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     hanging(&facts(app), columns, out)?;
+    if let Some(identity) = identity(app) {
+        hanging(&clean(&identity), columns, out)?;
+    }
     let together = together(app);
     if !together.is_empty() {
         hanging(&together, columns, out)?;
@@ -75,6 +79,7 @@ fn facts(app: &ApplicationReport) -> String {
     facts.extend(app.user.as_deref().map(clean));
     facts.extend(app.queue.as_deref().map(clean));
     facts.extend(app.job_type.as_deref().map(str::to_owned));
+    facts.extend(platform_and_engine(app).map(str::to_owned));
     facts.push(match app.metrics.run_time {
         Some(time) => format!("{} in {time}", app.status.name()),
         None => app.status.name().to_owned(),

@@ -4,6 +4,9 @@ use super::RuleSet;
 use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_catalogue::AdviceParams;
+use super::settings::{GateParams, NodeParams, OrderParams};
+use crate::identity::JobIdentity;
+use elephant_model::model::Application;
 use elephant_rule::params::layers::Parameter;
 
 #[doc(hidden)]
@@ -54,5 +57,11 @@ impl RuleSet {
     #[must_use]
     pub fn settings(&self, id: &str) -> &[Parameter] {
         self.in_force.listed(id)
+    }
+
+    /// To which job, flow, task and owner `app` belongs; `None` if its settings do not tell.
+    #[must_use]
+    pub fn identity(&self, app: &Application) -> Option<JobIdentity> {
+        JobIdentity::of(app, &self.identifying)
     }
 }

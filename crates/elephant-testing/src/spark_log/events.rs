@@ -212,6 +212,7 @@ impl Events {
             return;
         }
         info["Finish Time"] = json!(launch + task.duration);
+        info["Getting Result Time"] = json!(task.result_ready.map_or(0, |ready| launch + ready));
         info["Killed"] = json!(matches!(task.ending, Ending::Killed(_)));
         info["Failed"] = json!(!matches!(task.ending, Ending::Killed(_) | Ending::Success));
         let mut rest = json!({"Task Type": "ResultTask", "Task End Reason": reason(task), "Task Info": info,

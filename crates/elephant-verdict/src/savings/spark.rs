@@ -7,11 +7,9 @@ use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
 use elephant_analysis::metrics::{Metrics, SparkMetricParams};
 use elephant_analysis::replay::Replayed;
-use elephant_analysis::replay::spark::{
-    Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots, task_cpus,
-};
+use elephant_analysis::replay::spark::{Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots};
 use elephant_base::units::{Bytes, Millis};
-use elephant_model::model::spark::StageAttempt;
+use elephant_model::model::spark::{Executor, Placement, StageAttempt};
 use elephant_model::model::{Application, Subject};
 use elephant_ruleset::RuleSet;
 use elephant_ruleset::settings::TroubleParams;
@@ -173,7 +171,7 @@ impl<'a> SparkReplays<'a> {
     #[must_use]
     pub fn executors(&self) -> Option<(u32, u32)> {
         let (executors, slots) = self.plan.executor_slots()?;
-        Some((executors, slots.saturating_mul(task_cpus(self.app))))
+        Some((executors, self.executor().and_then(|executor| executor.cores).unwrap_or(slots)))
     }
 
     /// The stages on the path with fewer tasks than slots, each with a number of tasks with which all slots would have
@@ -207,10 +205,16 @@ impl<'a> SparkReplays<'a> {
         self.app.spark.as_deref().is_some_and(|spark| spark.executors.is_empty())
     }
 
-    /// The cores of an executor, as logged.
-    fn executor_cores(&self) -> Option<u32> {
-        let spark = self.app.spark.as_deref()?;
-        spark.workers().find_map(|executor| executor.cores).filter(|&cores| cores > 0)
+    /// The first executor with known cores.
+    fn executor(&self) -> Option<&'a Executor> {
+        let known = |executor: &&Executor| executor.cores.is_some_and(|cores| cores > 0);
+        self.app.spark.as_deref()?.workers().find(known)
+    }
+
+    /// The slots of an executor with so many cores.
+    fn slots_with(&self, cores: u32) -> u32 {
+        let unknown = Executor::default();
+        Placement::of(self.app).slots_with(self.executor().unwrap_or(&unknown), cores)
     }
 
     /// What the application would take without some troubles, and with other resources.
@@ -250,14 +254,14 @@ impl<'a> SparkReplays<'a> {
                 "local mode has no executors; the number of cores can change",
             ));
         }
-        let of_one = cores.map_or(slots, |cores| cores / task_cpus(self.app));
+        let of_one = cores.map_or(slots, |cores| self.slots_with(cores));
         if of_one == 0 {
             return Err(Unknown::NotApplicable("an executor would have fewer cores than a task needs"));
         }
         let all = executors.unwrap_or(count).saturating_mul(of_one);
         let factor = f64::from(all) / f64::from(self.plan.peak_slots().max(1));
         let slots_of_one = f64::from(of_one) / f64::from(slots);
-        let cores_of_one = match (cores, self.executor_cores()) {
+        let cores_of_one = match (cores, self.executor().and_then(|executor| executor.cores)) {
             (Some(new), Some(now)) => f64::from(new) / f64::from(now),
             _ => slots_of_one,
         };

@@ -172,6 +172,7 @@ impl Trouble {
             findings: Vec::new(),
             has_stragglers: *kind == TroubleKind::Skew
                 && findings.iter().any(|finding| finding.tells == TroubleKind::Stragglers),
+            is_scaled_by_platform: false,
             change: Vec::new(),
             advice: Vec::new(),
             savings: TroubleSavings::unknown(WhyUnknown::NotComputed),

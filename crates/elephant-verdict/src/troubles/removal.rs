@@ -227,7 +227,7 @@ fn not_released(trouble: &Trouble) -> Removal {
 
 /// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.
 fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
-    let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
+    let released = released(app, rules, metrics, trouble).map(|share| Removal::Idle { share });
     released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
 }
 
@@ -285,7 +285,8 @@ fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
 }
 
 /// The share of the memory held that dynamic allocation would give back, if it is proposed.
-fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[SettingChange]) -> Option<f64> {
+fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<f64> {
+    let changes = &trouble.change;
     let timeouts = [
         ConfKey::DynamicAllocationIdleTimeout,
         ConfKey::DynamicAllocationCachedTimeout,
@@ -298,7 +299,9 @@ fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[Se
     // Executors that several things keep go after the longest of their timeouts.
     let timeout = match timeouts?.into_iter().max() {
         Some(longest) => longest,
-        None if releases.into_iter().any(|key| proposed(changes, key).is_some()) => {
+        None if trouble.is_scaled_by_platform
+            || releases.into_iter().any(|key| proposed(changes, key).is_some()) =>
+        {
             app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration)?
         }
         None => return None,

@@ -8,10 +8,10 @@ use super::sort_buffer::SortBuffer;
 use elephant_base::units::Bytes;
 use elephant_catalogue::Advised;
 use elephant_model::engine_facts::hadoop::{HEAP_ROUNDING, HEAP_SHARE};
-use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
+use elephant_model::model::{Application, Collector};
 use elephant_rule::finding::SettingChange;
 use elephant_rule::wording::change;
 
@@ -66,7 +66,7 @@ impl Heap {
             .is_none_or(|(peak, base)| peak.as_f64() >= app.advice.full_heap.get() * base.as_f64());
         let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
         let by_gc = base
-            .filter(|_| !is_uber && full && collects_much(group, app.advice.collecting.get()))
+            .filter(|_| !is_uber && full && collects_much(app, group, app.advice.collecting.get()))
             .map(half_more);
         let wanted = by_gc.map(|larger| at_most_the_largest(app, larger));
         let grows = |larger: &Bytes| {
@@ -166,8 +166,9 @@ pub(in crate::mapreduce) fn container_for_heap(app: &Advised<'_>, heap: Bytes) -
 }
 
 /// Whether the tasks together spent at least the share `from` of their run time in garbage collection.
-fn collects_much(group: &TaskGroup, from: f64) -> bool {
-    if is_unreadable(group, &[Counter::GcTimeMillis]) {
+fn collects_much(app: &Application, group: &TaskGroup, from: f64) -> bool {
+    let is_concurrent = Collector::of_tasks(app, group.kind).is_some_and(Collector::is_concurrent);
+    if is_concurrent || is_unreadable(group, &[Counter::GcTimeMillis]) {
         return false;
     }
     let sums = group.winners().filter_map(|row| {

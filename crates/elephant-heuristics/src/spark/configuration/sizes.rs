@@ -2,6 +2,7 @@
 
 use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::spark::support::application::change_to;
+use crate::spark::support::limited::Limited;
 use crate::spark::support::memory::{
     Overhead, Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
 };
@@ -120,6 +121,10 @@ fn fewer_cores(app: &Application, cores: u64, fewer: u64) -> Vec<SettingChange> 
         return Vec::new();
     }
     let fixed = !app.allocates_dynamically();
+    // More executors would each take a GPU that only as many as now may have.
+    if Limited::of(app).is_some() {
+        return Vec::new();
+    }
     let instances = in_force(app, ConfKey::ExecutorInstances).filter(|_| fixed);
     let same = instances.map(|count| count.saturating_mul(cores).div_ceil(fewer.max(1)));
     let more = same.map(|count| change(app, ConfKey::ExecutorInstances, count));
@@ -145,6 +150,10 @@ fn cores_of(
         ConfKey::ExecutorCores => fewer_cores(app, cores, fewer).into_iter().chain(heap).collect(),
         _ => vec![change(app, key, fewer)],
     };
+    let fewer_tasks = || Advice::new(FEWER_TASKS).set_for_first(changes);
+    // No more tasks share a JVM than another resource allows.
+    let limited = Limited::of(app).filter(|_| key == ConfKey::ExecutorCores);
+    let limited = limited.and_then(|limited| limited.advice().into_iter().next());
     Some(Issue {
         severity,
         message: Phrase::new(
@@ -155,7 +164,7 @@ fn cores_of(
                 ("limit", &cutoffs.describe(severity)),
             ],
         ),
-        advice: Some(Advice::new(FEWER_TASKS).set_for_first(changes)),
+        advice: Some(limited.unwrap_or_else(fewer_tasks)),
     })
 }
 

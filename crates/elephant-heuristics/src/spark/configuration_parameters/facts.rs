@@ -2,6 +2,7 @@
 
 use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};
+use crate::spark::support::jvms::doubt_of_pauses;
 use crate::spark::support::losses::lost_executors;
 use crate::spark::support::memory::{
     ExecutorSize, is_local, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
@@ -64,7 +65,7 @@ impl<'a> Facts<'a> {
         let now = ExecutorSize::now(app, spark);
         let peak = peak_heap(spark);
         let stages = analyse(app, spark, limits);
-        let (gc_ratio, gc) = collection(spark, limits);
+        let (gc_ratio, gc) = collection(app, spark, limits);
         let dynamic = app.allocates_dynamically();
         let shrinks = limits.method == Method::DrElephant
             || smaller_heap(app, spark, now.heap, limits.heap_gain.get()).is_some();
@@ -186,8 +187,9 @@ fn heap_severity(heap: Bytes, peak: Option<Bytes>, limits: &Limits) -> Severity 
 }
 
 /// GC time as a share of task time, and its severity.
-fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
-    if spark.any_unreadable(&[Counter::GcTimeMillis]) {
+fn collection(app: &Application, spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
+    let is_doubted = limits.method == Method::Measured && doubt_of_pauses(app).is_some();
+    if is_doubted || spark.any_unreadable(&[Counter::GcTimeMillis]) {
         return (None, Severity::None);
     }
     let sum = |of: fn(&Executor) -> Option<Millis>| workers(spark).filter_map(of).reduce(|a, b| a + b);

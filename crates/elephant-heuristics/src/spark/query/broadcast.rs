@@ -3,9 +3,9 @@
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::inputs;
-use super::rule;
-use crate::wording::{change, grouped};
-use crate::{Rule, load};
+use crate::declare::spark as rule;
+use elephant_rule::wording::{change, grouped};
+use elephant_catalogue::{Rule, load};
 use elephant_base::units::Millis;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_query::{Ground, OperatorKind, SqlCounter, name_of_query, name_of_source, sources_below};
@@ -27,7 +27,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-broadcast", "Spark Broadcast", tells Broadcast, Broadcasts, |layers| {
+    rule!(Own, "spark-broadcast", "Spark Broadcast", tells Broadcast, Broadcasts, |layers, _| {
         load(layers, OnQueries::<Broadcasts>)
     })
     .measured_by("lost_ratio", Worse::Higher);

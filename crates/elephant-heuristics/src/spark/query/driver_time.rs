@@ -2,9 +2,9 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries};
-use super::rule;
+use crate::declare::spark as rule;
 use crate::spark::support::by_design::Waits;
-use crate::{Rule, load};
+use elephant_catalogue::{Rule, load};
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Job, SqlExecution};
@@ -29,7 +29,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-driver-time", "Spark Driver Time", tells DriverTime, DriverTime, |layers| {
+    rule!(Own, "spark-driver-time", "Spark Driver Time", tells DriverTime, DriverTime, |layers, _| {
         load(layers, OnQueries::<DriverTime>)
     })
     .measured_by("lost_ratio", Worse::Higher);

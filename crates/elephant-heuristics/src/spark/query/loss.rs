@@ -1,7 +1,7 @@
 //! What an operator cost, as a severity: the time lost, and its share of the run.
 
-use super::percent;
-use crate::wording::decisive;
+use elephant_rule::wording::percent;
+use elephant_rule::wording::decisive;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_query::Cost;

@@ -13,8 +13,7 @@ mod small_files_read;
 mod small_files_written;
 mod would_broadcast;
 
-use super::{percent, rule, spark};
-use crate::Rule;
+use elephant_catalogue::Rule;
 
 /// The rules, in the order of the documentation.
 pub(crate) const RULES: &[Rule] = &[

@@ -3,9 +3,9 @@
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::inputs;
-use super::rule;
-use crate::wording::grouped;
-use crate::{Rule, load};
+use crate::declare::spark as rule;
+use elephant_rule::wording::grouped;
+use elephant_catalogue::{Rule, load};
 use elephant_query::{Ground, JoinKind, OperatorKind, SqlCounter, name_of_operator, name_of_query};
 use elephant_rule::finding::{Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
@@ -27,7 +27,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-nested-loop-join", "Spark Nested-Loop Join", tells Join, NestedLoop, |layers| {
+    rule!(Own, "spark-nested-loop-join", "Spark Nested-Loop Join", tells Join, NestedLoop, |layers, _| {
         load(layers, OnQueries::<NestedLoop>)
     })
     .measured_by("lost_ratio", Worse::Higher);

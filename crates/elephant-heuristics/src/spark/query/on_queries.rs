@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::spark;
-use crate::{Check, Shared};
+use crate::spark::support::application::spark;
+use elephant_catalogue::{Check, Shared};
 use elephant_base::severity::Severity;
 use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;

@@ -2,8 +2,8 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
-use super::rule;
-use crate::{Rule, load};
+use crate::declare::spark as rule;
+use elephant_catalogue::{Rule, load};
 use elephant_base::units::Millis;
 use elephant_model::model::counters::Counter;
 use elephant_query::{Ground, OperatorKind, SqlCounter, TaskTime, name_of_operator, name_of_query};
@@ -23,7 +23,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-python-functions", "Spark Python Functions", tells Python, PythonFunctions, |layers| {
+    rule!(Own, "spark-python-functions", "Spark Python Functions", tells Python, PythonFunctions, |layers, _| {
         load(layers, OnQueries::<PythonFunctions>)
     })
     .measured_by("lost_ratio", Worse::Higher);

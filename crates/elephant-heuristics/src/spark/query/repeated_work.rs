@@ -7,8 +7,8 @@ use std::hash::{Hash, Hasher};
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries};
-use super::rule;
-use crate::{Rule, load};
+use crate::declare::spark as rule;
+use elephant_catalogue::{Rule, load};
 use elephant_query::{
     Cost, Ground, OperatorKind, PlacedOperator, Query, TaskTime, below, name_of_query, name_of_source,
     sources_below, without_numbers,
@@ -31,7 +31,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-repeated-work", "Spark Repeated Work", tells RepeatedWork, RepeatedWork, |layers| {
+    rule!(Own, "spark-repeated-work", "Spark Repeated Work", tells RepeatedWork, RepeatedWork, |layers, _| {
         load(layers, OnQueries::<RepeatedWork>)
     })
     .measured_by("lost_ratio", Worse::Higher);

@@ -2,9 +2,9 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
-use super::rule;
-use crate::wording::grouped;
-use crate::{Rule, load};
+use crate::declare::spark as rule;
+use elephant_rule::wording::grouped;
+use elephant_catalogue::{Rule, load};
 use elephant_base::units::Bytes;
 use elephant_query::{Ground, OperatorKind, SqlCounter, name_of_query, name_of_source};
 use elephant_rule::finding::{Judgement, Measure, Worse};
@@ -27,7 +27,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-small-files-read", "Spark Small Files Read", tells SmallFiles, SmallFilesRead, |layers| {
+    rule!(Own, "spark-small-files-read", "Spark Small Files Read", tells SmallFiles, SmallFilesRead, |layers, _| {
         load(layers, OnQueries::<SmallFilesRead>)
     })
     .measured_by("lost_ratio", Worse::Higher);

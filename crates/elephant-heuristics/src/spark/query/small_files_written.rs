@@ -2,9 +2,9 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
-use super::rule;
-use crate::wording::grouped;
-use crate::{Rule, load};
+use crate::declare::spark as rule;
+use elephant_rule::wording::grouped;
+use elephant_catalogue::{Rule, load};
 use elephant_base::units::{Bytes, Millis};
 use elephant_query::{Cost, Ground, OperatorKind, Query, SqlCounter, TaskTime, name_of_query};
 use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
@@ -34,7 +34,7 @@ pub(super) const RULE: Rule = rule!(
     "Spark Small Files Written",
     tells SmallFiles,
     SmallFilesWritten,
-    |layers| load(layers, OnQueries::<SmallFilesWritten>)
+    |layers, _| load(layers, OnQueries::<SmallFilesWritten>)
 )
 .measured_by("lost_ratio", Worse::Higher);
 

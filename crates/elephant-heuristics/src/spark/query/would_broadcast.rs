@@ -3,9 +3,9 @@
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::{children, exchange_below, sorts_between};
-use super::rule;
-use crate::wording::change;
-use crate::{Rule, load};
+use crate::declare::spark as rule;
+use elephant_rule::wording::change;
+use elephant_catalogue::{Rule, load};
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -34,7 +34,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-would-broadcast", "Spark Would Broadcast", tells Join, WouldBroadcast, |layers| {
+    rule!(Own, "spark-would-broadcast", "Spark Would Broadcast", tells Join, WouldBroadcast, |layers, _| {
         load(layers, OnQueries::<WouldBroadcast>)
     })
     .measured_by("lost_ratio", Worse::Higher);

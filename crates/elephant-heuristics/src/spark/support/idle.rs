@@ -3,17 +3,18 @@
 use super::application::{change_to, spark};
 use super::crowded::Crowded;
 use super::driver_alone::DriverAlone;
+use super::limited::Limited;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
 use super::pinned::unpin;
 use elephant_analysis::metrics::share_idle_beyond;
-use elephant_analysis::replay::spark::{Change, Recorded, Slots, task_cpus};
+use elephant_analysis::replay::spark::{Change, Recorded, Slots};
 use elephant_analysis::replay::{ERROR, MAX_ATTEMPTS};
 use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::IDLE_TIMEOUT;
 use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_model::model::spark::{ClusterManager, Executor, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, Platform, ShuffleService, Spark};
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
 use elephant_rule::wording::change;
@@ -30,6 +31,7 @@ const ENOUGH: &str = "in a replay it takes as long with {enough} of its {executo
 /// Why the cores of executors were idle, and how many executors would have been enough.
 pub(crate) struct Idleness<'a> {
     alone: Option<DriverAlone<'a>>,
+    limited: Option<Limited<'a>>,
     crowded: Option<Crowded<'a>>,
     fewest: Option<Fewest>,
 }
@@ -37,7 +39,7 @@ pub(crate) struct Idleness<'a> {
 impl<'a> Idleness<'a> {
     pub(crate) fn of(app: &'a Advised<'a>, recorded: Option<&Recorded>) -> Self {
         let (alone, crowded) = (DriverAlone::of(app), Crowded::of(app));
-        Self { alone, crowded, fewest: fewest_executors(app, recorded) }
+        Self { alone, limited: Limited::of(app), crowded, fewest: fewest_executors(app, recorded) }
     }
 
     pub(crate) fn evidence(&self) -> Vec<(&'static str, Measure)> {
@@ -58,7 +60,9 @@ impl<'a> Idleness<'a> {
             _ => None,
         };
         let crowded = self.crowded.iter().map(Crowded::phrase);
-        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(crowded).chain(enough))
+        let limited = self.limited.iter().map(Limited::phrase);
+        let why = self.alone.iter().map(DriverAlone::phrase).chain(limited).chain(crowded);
+        Phrase::list("; ", why.chain(enough))
     }
 
     /// What the driver should do differently, and how executors are given back meanwhile.
@@ -67,6 +71,10 @@ impl<'a> Idleness<'a> {
         if self.is_by_design() {
             // With fewer executors, batches and queries would take longer, although the application would not.
             return alone.chain(released(app).filter(|line| !line.settings.is_empty())).collect();
+        }
+        // Cores that no task can take should be taken before executors go.
+        if let Some(limited) = &self.limited {
+            return alone.chain(limited.advice()).collect();
         }
         // Executors that are idle while tasks wait should work before they go.
         match self.crowded.and_then(|_| Crowded::advice(app)) {
@@ -97,7 +105,7 @@ fn release(app: &Advised<'_>, fewest: Option<Fewest>) -> Vec<Advice> {
     let fewer = || match fewest? {
         Fewest::Of { count, slots, .. } => {
             let what = "use fewer executors; in a replay the application takes as long with them";
-            let fewer = number_of_executors(app, count, count.saturating_mul(slots));
+            let fewer = number_of_executors(app, count, slots);
             Some(Advice::new(what).set([fewer]))
         }
         Fewest::NotFew => None,
@@ -176,7 +184,8 @@ fn frees(app: &Advised<'_>, timeout: Millis) -> bool {
 /// its timeout, or if Spark would ignore it.
 pub(in crate::spark) fn dynamic_allocation(app: &Advised<'_>) -> Option<Advice> {
     // Without a shuffle service, Spark 2 on Kubernetes has no dynamic allocation.
-    let never = is_before_3(app) && is_on_kubernetes(app);
+    let service = shuffle_service(app);
+    let never = is_before_3(app) && service == Some(ShuffleService::Absent);
     if never || app.fixes_executors() || !frees(app, timeout(app)) {
         return None;
     }
@@ -186,8 +195,12 @@ pub(in crate::spark) fn dynamic_allocation(app: &Advised<'_>) -> Option<Advice> 
     }
     let key = keeps_shuffle_files(app);
     let set = on.into_iter().chain(change_to(app, key, true));
-    if key == ConfKey::ShuffleService {
-        let what = "if the cluster runs the external shuffle service, release idle executors";
+    if key == ConfKey::ShuffleService && service != Some(ShuffleService::Runs) {
+        let how = match service {
+            Some(ShuffleService::First(how)) => format!(" ({how})"),
+            _ => String::new(),
+        };
+        let what = format!("if the cluster runs the external shuffle service{how}, release idle executors");
         return Some(Advice::new(what).set_for_first(set).conditional());
     }
     Some(Advice::new("release idle executors").set_for_first(set))
@@ -245,12 +258,13 @@ fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fe
     Some(if frees { Fewest::Of { count, now, slots } } else { Fewest::NotFew })
 }
 
-/// The setting that bounds the number of executors, for `count` executors with `slots` task slots in total.
+/// The setting that bounds the number of executors, for `count` executors with `slots` task slots each.
 fn number_of_executors(app: &Application, count: u32, slots: u32) -> SettingChange {
     if app.allocates_dynamically() {
         change(app, ConfKey::DynamicAllocationMax, count)
     } else if ClusterManager::of_application(app) == Some(ClusterManager::Standalone) {
-        change(app, ConfKey::CoresMax, slots.saturating_mul(task_cpus(app)))
+        let cores = spark(app).and_then(|spark| spark.executors.iter().filter_map(|it| it.cores).max());
+        change(app, ConfKey::CoresMax, count.saturating_mul(cores.unwrap_or(slots)))
     } else {
         change(app, ConfKey::ExecutorInstances, count)
     }
@@ -278,18 +292,18 @@ pub(in crate::spark) fn keeps_shuffle_files(app: &Application) -> ConfKey {
 }
 
 /// Whether only the cluster's shuffle service keeps the files of executors that go: in Spark 2, and where executors were lost,
-/// because tracking only keeps dynamic allocation from removing them. Kubernetes has no such service.
+/// because tracking only keeps dynamic allocation from removing them. Some platforms have no such service.
 fn needs_service(app: &Application) -> bool {
     let lost = || app.spark.as_deref().is_some_and(|spark| lost_executors(spark).next().is_some());
-    !is_on_kubernetes(app) && (is_before_3(app) || lost())
+    shuffle_service(app) != Some(ShuffleService::Absent) && (is_before_3(app) || lost())
 }
 
 fn is_before_3(app: &Application) -> bool {
     app.version().is_some_and(|version| version < (3, 0))
 }
 
-fn is_on_kubernetes(app: &Application) -> bool {
-    ClusterManager::of_application(app) == Some(ClusterManager::Kubernetes)
+fn shuffle_service(app: &Application) -> Option<ShuffleService> {
+    Platform::of(app).map(|platform| platform.shuffle_service)
 }
 
 #[cfg(test)]

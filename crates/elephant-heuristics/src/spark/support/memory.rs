@@ -5,6 +5,8 @@ pub(crate) use elephant_analysis::executors::*;
 
 use super::application::spark;
 use super::losses::lost_executors;
+use crate::spark::support::jvms::doubt_of_heaps;
+use crate::spark::support::limited::Limited;
 use elephant_base::units::Bytes;
 use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
@@ -29,7 +31,8 @@ pub(crate) struct ExecutorSize {
     pub(crate) heap: Bytes,
     /// The number of tasks that share the heap.
     pub(crate) cores: u32,
-    /// Whether the number of cores can be set: in local mode it is part of the master URL.
+    /// Whether other cores would change the number of tasks: in local mode they are part of the master URL, and tasks may be
+    /// limited by another resource.
     pub(crate) cores_can_change: bool,
 }
 
@@ -45,7 +48,7 @@ impl ExecutorSize {
         Self {
             heap: heap.or(profile.and_then(|profile| profile.memory)).unwrap_or(HEAP),
             cores: cores.unwrap_or(1).max(1),
-            cores_can_change: !local,
+            cores_can_change: !local && Limited::of(app).is_none(),
         }
     }
 
@@ -119,7 +122,7 @@ pub(crate) fn shuffle_partitions(app: &Application) -> u64 {
 /// The smallest heap that would have been enough for the measured use, with Spark's division into execution
 /// and storage; `None` without measurements, or where memory was short: then the highest use was not measured.
 pub(crate) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
-    let peak = peak_heap(spark).filter(|_| !was_short(app, spark))?;
+    let peak = peak_heap(spark).filter(|_| !was_short(app, spark) && doubt_of_heaps(app).is_none())?;
     let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
     let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED_MEMORY;
@@ -179,6 +182,7 @@ pub(crate) fn twice_the_tasks_fit(app: &Application, spark: &Spark) -> bool {
         Some(Bytes::new(peak.get().saturating_mul(slots)))
     };
     !was_short(app, spark)
+        && doubt_of_heaps(app).is_none()
         && workers(spark).all(|worker| {
             let unified = worker.peaks.unified().max(of_task(slots(app, worker)));
             fits(unified, worker.storage.total)
@@ -203,6 +207,10 @@ pub(crate) fn more_overhead(app: &Advised<'_>) -> Bytes {
 
 /// Twice as many executors at a time; `None` if no setting bounds their number.
 pub(crate) fn more_executors(app: &Application, spark: &Spark) -> Option<SettingChange> {
+    // Each would take a GPU, of which there may be no more.
+    if Limited::of(app).is_some() {
+        return None;
+    }
     let most = max_executors(&spark.executors).max(1);
     let dynamic = app.allocates_dynamically();
     let standalone = ClusterManager::of_application(app) == Some(ClusterManager::Standalone);

@@ -13,6 +13,8 @@ pub(super) mod failed_places;
 pub(super) mod failed_queries;
 pub(super) mod failures;
 pub(super) mod idle;
+pub(super) mod jvms;
+pub(super) mod limited;
 pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;

@@ -3,7 +3,7 @@
 
 use super::adaptive;
 use super::application::runs_sql;
-use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
+use super::memory::{Setting, in_force, most_cores, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
 use super::stage_text::label;
@@ -244,7 +244,8 @@ fn in_code(what: &str, wanted: u64) -> Advice {
 
 /// `spark.default.parallelism`, or the number of cores, which is its default.
 fn default_parallelism(app: &Application, spark: &Spark) -> u64 {
-    in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(|| most_slots(app, spark))
+    let cores = || most_cores(app, spark).unwrap_or_else(|| most_slots(app, spark));
+    in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(cores)
 }
 
 /// Advice without the setting, if a split size that gives one stage more tasks would give another stage far too many.

@@ -2,6 +2,7 @@
 
 use super::beyond_heap::against_kills;
 use super::collections::Collections;
+use super::jvms::doubt_of_pauses;
 use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
@@ -273,6 +274,9 @@ fn larger_kryo_buffer(app: &Application, what: Advice) -> Advice {
 }
 
 fn long_collections(app: &Advised<'_>, spark: &Spark) -> Option<Advice> {
+    if doubt_of_pauses(app).is_some() {
+        return None;
+    }
     let share = Collections::of(app, spark)?.share();
     (share >= app.advice.much_collection.get()).then(|| {
         Advice::new(format!(

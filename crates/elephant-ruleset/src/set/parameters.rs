@@ -2,10 +2,9 @@
 
 use super::RuleSet;
 use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
+use crate::identity::JobIdentity;
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_catalogue::AdviceParams;
-use super::settings::{GateParams, NodeParams, OrderParams};
-use crate::identity::JobIdentity;
 use elephant_model::model::Application;
 use elephant_rule::params::layers::Parameter;
 

@@ -4,15 +4,15 @@ use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::inputs;
 use crate::declare::spark as rule;
-use elephant_rule::wording::{change, grouped};
-use elephant_catalogue::{Rule, load};
 use elephant_base::units::Millis;
+use elephant_catalogue::{Rule, load};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_query::{Ground, OperatorKind, SqlCounter, name_of_query, name_of_source, sources_below};
 use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, grouped};
 
 rule_params! {
     /// Parameters of `spark-broadcast`.

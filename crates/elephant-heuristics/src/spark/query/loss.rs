@@ -1,13 +1,13 @@
 //! What an operator cost, as a severity: the time lost, and its share of the run.
 
-use elephant_rule::wording::percent;
-use elephant_rule::wording::decisive;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_query::Cost;
 use elephant_rule::finding::{Judgement, Measure, Subject};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
+use elephant_rule::wording::decisive;
+use elephant_rule::wording::percent;
 
 /// The cut-offs that every rule on queries has.
 #[derive(Clone, Copy)]

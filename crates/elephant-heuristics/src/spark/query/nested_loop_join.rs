@@ -4,13 +4,13 @@ use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::inputs;
 use crate::declare::spark as rule;
-use elephant_rule::wording::grouped;
 use elephant_catalogue::{Rule, load};
 use elephant_query::{Ground, JoinKind, OperatorKind, SqlCounter, name_of_operator, name_of_query};
 use elephant_rule::finding::{Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::grouped;
 
 rule_params! {
     /// Parameters of `spark-nested-loop-join`.

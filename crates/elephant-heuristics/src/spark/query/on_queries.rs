@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use crate::spark::support::application::spark;
-use elephant_catalogue::{Check, Shared};
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Shared};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;
 use elephant_query::{Ground, OperatorKind, PlacedOperator, Query};

@@ -3,8 +3,8 @@
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use crate::declare::spark as rule;
-use elephant_catalogue::{Rule, load};
 use elephant_base::units::Millis;
+use elephant_catalogue::{Rule, load};
 use elephant_model::model::counters::Counter;
 use elephant_query::{Ground, OperatorKind, SqlCounter, TaskTime, name_of_operator, name_of_query};
 use elephant_rule::finding::{Judgement, Measure, Worse};

@@ -3,14 +3,14 @@
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use crate::declare::spark as rule;
-use elephant_rule::wording::grouped;
-use elephant_catalogue::{Rule, load};
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Rule, load};
 use elephant_query::{Ground, OperatorKind, SqlCounter, name_of_query, name_of_source};
 use elephant_rule::finding::{Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::grouped;
 
 rule_params! {
     /// Parameters of `spark-small-files-read`.

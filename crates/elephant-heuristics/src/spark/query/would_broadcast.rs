@@ -4,9 +4,8 @@ use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::{children, exchange_below, sorts_between};
 use crate::declare::spark as rule;
-use elephant_rule::wording::change;
-use elephant_catalogue::{Rule, load};
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_query::{
@@ -16,6 +15,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::change;
 
 rule_params! {
     /// Parameters of `spark-would-broadcast`.

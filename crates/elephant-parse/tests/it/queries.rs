@@ -38,7 +38,9 @@ fn operator(name: &str, accumulator: u64, children: &str) -> String {
 }
 
 fn start(id: u64, plan: &str) -> String {
-    format!("{EVENT}ExecutionStart\",\"executionId\":{id},\"description\":\"d\",\"sparkPlanInfo\":{plan},\"time\":{id}}}\n")
+    format!(
+        "{EVENT}ExecutionStart\",\"executionId\":{id},\"description\":\"d\",\"sparkPlanInfo\":{plan},\"time\":{id}}}\n"
+    )
 }
 
 fn update(id: u64, plan: &str) -> String {
@@ -47,8 +49,10 @@ fn update(id: u64, plan: &str) -> String {
 
 /// The end of a stage that changed these accumulators.
 fn stage(id: u64, accumulators: &[u64]) -> String {
-    let values: Vec<String> =
-        accumulators.iter().map(|it| format!("{{\"ID\":{it},\"Value\":\"5\",\"Metadata\":\"sql\"}}")).collect();
+    let values: Vec<String> = accumulators
+        .iter()
+        .map(|it| format!("{{\"ID\":{it},\"Value\":\"5\",\"Metadata\":\"sql\"}}"))
+        .collect();
     format!(
         "{{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{{\"Stage ID\":{id},\"Stage Attempt ID\":0,\
          \"Completion Time\":{id},\"Accumulables\":[{}]}}}}\n",
@@ -64,7 +68,8 @@ fn names(app: &Application, of: &elephant_model::model::spark::Plan) -> Vec<Stri
 fn deep_and_wide_plans_are_read_whole() {
     let deep = (0..10_000).fold(String::new(), |below, id| operator("Project", id, &below));
     let wide: Vec<String> = (0..10_000).map(|id| operator("Range", 20_000 + id, "")).collect();
-    let app = read(&(START.to_owned() + &start(1, &deep) + &start(2, &operator("Union", 1, &wide.join(",")))));
+    let app =
+        read(&(START.to_owned() + &start(1, &deep) + &start(2, &operator("Union", 1, &wide.join(",")))));
     let [one, two] = queries(&app) else { panic!("two queries") };
     assert_eq!((one.plan.operators.len(), one.plan.metrics.len()), (10_000, 10_000));
     assert!((1_u32..).zip(&one.plan.operators[1..]).all(|(place, it)| it.parent == Some(place - 1)));
@@ -107,7 +112,10 @@ fn operators_that_a_later_plan_lacks_are_kept_if_they_ran() {
     // A plan that comes back is not replaced.
     let back = read(&(text + &update(7, &first)));
     let query = &queries(&back)[0];
-    assert_eq!((names(&back, &query.plan).len(), names(&back, &query.replaced)), (3, vec!["BroadcastHashJoin".to_owned()]));
+    assert_eq!(
+        (names(&back, &query.plan).len(), names(&back, &query.replaced)),
+        (3, vec!["BroadcastHashJoin".to_owned()])
+    );
 }
 
 #[test]
@@ -139,9 +147,13 @@ fn odd_plans_are_read_as_far_as_they_go() {
 fn too_many_operators_are_told() {
     let wide: Vec<String> = (0..50).map(|id| operator("Range", id, "")).collect();
     let limits = Limits { tasks: Some(20), ..Limits::default() };
-    let (app, problems) = read_within(&(START.to_owned() + &start(1, &operator("Union", 99, &wide.join(",")))), &limits);
+    let (app, problems) =
+        read_within(&(START.to_owned() + &start(1, &operator("Union", 99, &wide.join(",")))), &limits);
     assert!(queries(&app)[0].plan.operators.is_empty());
-    assert!(problems.iter().any(|told| told.contains("operators in the plans of its queries")), "{problems:?}");
+    assert!(
+        problems.iter().any(|told| told.contains("operators in the plans of its queries")),
+        "{problems:?}"
+    );
 }
 
 #[test]

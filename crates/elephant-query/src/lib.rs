@@ -12,6 +12,9 @@ mod operator;
 mod pipeline;
 mod purpose;
 mod query;
+#[cfg(test)]
+mod sample;
+mod taker;
 mod tasks;
 mod values;
 mod wall;

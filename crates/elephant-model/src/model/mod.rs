@@ -6,6 +6,7 @@ mod column;
 pub mod conf;
 pub mod counters;
 mod interner;
+mod job_purpose;
 mod job_type;
 mod phase;
 mod progress;
@@ -17,6 +18,7 @@ mod task_memory;
 
 pub use column::Column;
 pub use interner::{Interner, Symbol};
+pub use job_purpose::{JobInput, JobTool};
 pub use job_type::job_type;
 pub use phase::Phase;
 pub use progress::{ProgressLog, ProgressSplits};

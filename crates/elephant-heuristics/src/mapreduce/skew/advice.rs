@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib};
+use super::super::splits::{SplitLimits, Unsplittable, reads_gzip, split_for, whole_mib};
 use super::super::{Role, change, may_be, to_bytes};
-use super::{Job, Remote, Skewness};
+use super::{Job, Remote, Skewness, input as uneven};
 use crate::split::TwoGroups;
 use crate::wording::by_hadoop;
 use elephant_base::stats::descriptive::mean;
@@ -26,8 +26,8 @@ impl Skewness {
         (small, large): (Bytes, Bytes),
         block: Bytes,
     ) -> Vec<Advice> {
-        if let Some(otherwise) = divided_otherwise(app) {
-            return vec![otherwise.into()];
+        if let Some(even) = uneven::against(app) {
+            return vec![even];
         }
         let unsplittable = Unsplittable::of(app, large);
         let mut advice: Vec<Advice> = unsplittable.map(|it| it.advice().into()).into_iter().collect();

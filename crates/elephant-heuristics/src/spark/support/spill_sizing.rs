@@ -125,7 +125,7 @@ fn more_tasks(
     wanted: u64,
 ) -> Option<Advice> {
     let group = app.groups.get(stage.group?)?;
-    let source = Source::of(app, spark, stage, group);
+    let source = Some(Source::of(app, spark, stage, group)).filter(|source| source.can_change())?;
     Some(partitions::advice(app, spark, stage, source, (figures.tasks, wanted)))
 }
 
@@ -137,7 +137,10 @@ fn default_decides(app: &Application, spark: &Spark, stage: &Stage) -> bool {
 
 /// Whether `spark.sql.shuffle.partitions` determines the stage's number of tasks.
 pub(crate) fn partitions_decide(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures) -> bool {
-    runs_sql(spark, stage) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app)
+    let may_decide =
+        runs_sql(spark, stage) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app);
+    let group = stage.group.filter(|_| may_decide).and_then(|group| app.groups.get(group));
+    group.is_some_and(|group| Source::of(app, spark, stage, group) == Source::ShufflePartitions)
 }
 
 #[cfg(test)]

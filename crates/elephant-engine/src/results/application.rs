@@ -9,7 +9,7 @@ use elephant_base::severity::Severity;
 use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Conf;
-use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
+use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_script, job_type};
 use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
 use elephant_verdict::charts::Charts;
 use elephant_verdict::savings::ApplicationSavings;
@@ -28,6 +28,8 @@ pub struct ApplicationReport {
     pub user: Option<String>,
     pub queue: Option<String>,
     pub job_type: Option<Name>,
+    /// What a MapReduce job runs a part of: a query of Hive, a script of Pig, a flow of Cascading.
+    pub script: Option<String>,
     pub status: Status,
     pub complete: bool,
     /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
@@ -139,6 +141,7 @@ impl ApplicationReport {
             user: app.user.clone(),
             queue: app.queue.clone(),
             job_type: job_type(app).map(Name::Borrowed),
+            script: job_script(app),
             status: app.status,
             complete: app.complete,
             incomplete: app.why_incomplete(),

@@ -17,6 +17,7 @@ mod failures;
 mod input;
 mod mapreduce;
 mod nodes;
+mod public_runs;
 mod queries;
 mod replay;
 mod savings;

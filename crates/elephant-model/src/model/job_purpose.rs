@@ -93,6 +93,7 @@ const INPUTS: [(&str, JobInput); 9] = [
 impl JobTool {
     /// The tool of a job; `None` if its configuration is missing or shows none.
     #[must_use]
+    #[doc(hidden)]
     pub fn of(app: &Application) -> Option<Self> {
         if app.engine != Engine::MapReduce {
             return None;
@@ -111,6 +112,7 @@ impl JobTool {
 
     /// Whether the map tasks wait for something else by design: their time and their number are no trouble.
     #[must_use]
+    #[doc(hidden)]
     pub const fn waits_by_design(self) -> bool {
         matches!(self, Self::Launcher)
     }
@@ -119,6 +121,7 @@ impl JobTool {
 impl JobInput {
     /// What the map tasks of a job read, by its input format: files, if that is unknown.
     #[must_use]
+    #[doc(hidden)]
     pub fn of(app: &Application) -> Self {
         let of_job = INPUT_FORMATS.into_iter().find_map(|name| app.conf.setting(name));
         let by_name = |class: &String| INPUTS.iter().find(|(name, _)| class.ends_with(name));
@@ -132,6 +135,7 @@ impl JobInput {
 
     /// Whether map tasks read files whose splits have sizes.
     #[must_use]
+    #[doc(hidden)]
     pub const fn is_files(self) -> bool {
         matches!(self, Self::Files | Self::CombinedFiles)
     }

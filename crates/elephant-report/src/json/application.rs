@@ -24,6 +24,8 @@ pub(crate) struct ApplicationView<'a> {
     user: Option<&'a str>,
     queue: Option<&'a str>,
     job_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    script: Option<&'a str>,
     status: &'static str,
     complete: bool,
     sources: &'a [String],
@@ -55,6 +57,7 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         user: app.user.as_deref(),
         queue: app.queue.as_deref(),
         job_type: app.job_type.as_deref(),
+        script: app.script.as_deref(),
         status: app.status.name(),
         complete: app.complete,
         sources: &app.sources,

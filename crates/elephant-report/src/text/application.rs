@@ -20,6 +20,9 @@ const RULE_WIDTH: usize = 15;
 pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     hanging(&facts(app), columns, out)?;
+    if let Some(script) = &app.script {
+        hanging(&clean(script), columns, out)?;
+    }
     let together = together(app);
     if !together.is_empty() {
         hanging(&together, columns, out)?;

@@ -28,6 +28,8 @@ pub(crate) struct AgainstSpill {
     pub(crate) parallelism: Option<u64>,
     /// Heap and cores, if nothing else is enough.
     pub(crate) size: Option<ExecutorSize>,
+    /// Whether the stage can have another number of tasks.
+    pub(crate) can_split: bool,
     /// More tasks in code, if no setting decides on their number and no usual size of executors is enough.
     pub(crate) in_code: Option<Advice>,
 }
@@ -55,8 +57,16 @@ impl AgainstSpill {
         let needed = spilled + now.unified_per_task(before);
         let fraction = before.max(MEMORY_FRACTION);
         let times = needed / now.unified_per_task(fraction);
-        let mut against =
-            Self { fraction, partitions: None, advisory: None, parallelism: None, size: None, in_code: None };
+        let group = stage.group.and_then(|group| app.groups.get(group));
+        let mut against = Self {
+            fraction,
+            partitions: None,
+            advisory: None,
+            parallelism: None,
+            size: None,
+            can_split: group.is_some_and(|group| Source::of(app, spark, stage, group).can_change()),
+            in_code: None,
+        };
         if times <= 1.0 {
             return against;
         }

@@ -98,3 +98,6 @@ pub(super) fn in_stream(app: &Application, spark: &Spark, stage: &Stage, advice:
     }
     advice.and("; a stream that keeps state needs a new checkpoint for it")
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,10 +86,11 @@ pub(crate) fn is_receiver(spark: &Spark, stage: &Stage) -> bool {
     stage.origins.has(Origin::Receiver) || spark.job_of(stage).is_some_and(runs_receiver)
 }
 
-/// Whether an attempt only computes lost partitions again.
+/// Whether an attempt only computes lost partitions again: any but the first, unless it has as many tasks as one before it.
 pub(crate) fn is_part(spark: &Spark, stage: &Stage) -> bool {
-    let most = spark.attempts_of(stage.id.stage).filter_map(|other| other.announced_tasks).max();
-    let is_whole = stage.announced_tasks.is_some() && stage.announced_tasks == most;
+    let before = spark.attempts_of(stage.id.stage).filter(|other| other.id.attempt < stage.id.attempt);
+    let most = before.filter_map(|other| other.announced_tasks).max();
+    let is_whole = most.is_some_and(|most| stage.announced_tasks >= Some(most));
     stage.id.attempt > 0 && !is_whole
 }
 

@@ -101,11 +101,9 @@ fn of_query(app: &Application, execution: &SqlExecution, stage: &Stage) -> Optio
         merges.then_some(FixedBy::Coalesce)
     });
     let source = of_source(stage).filter(|_| !stage.origins.has(Origin::Shuffle));
+    let is_made = stage.origins.has(Origin::Parallelized) && !stage.origins.has(Origin::Shuffle);
     let merged = by_plan == Some(FixedBy::Coalesce) && !reads_database_by(app, execution, stage);
-    source
-        .filter(|_| !merged)
-        .or(by_plan)
-        .or_else(|| stage.origins.has(Origin::Parallelized).then_some(FixedBy::Parallelized))
+    source.filter(|_| !merged).or(by_plan).or_else(|| is_made.then_some(FixedBy::Parallelized))
 }
 
 /// Whether a database is read by as many tasks as the stage has: merging them is not what makes them few.
@@ -130,6 +128,9 @@ fn by_plan(app: &Application, execution: &SqlExecution, stage: &Stage) -> Option
                     let mut facts = plan.facts_of(place).iter();
                     if facts.any(|fact| name(fact.key) == "SelectedBucketsCount") {
                         return Some(FixedBy::Buckets);
+                    }
+                    if plan.text(operator.text).contains("Kafka") {
+                        return Some(FixedBy::Kafka);
                     }
                 }
                 // `Coalesce` has no metrics, so it is where the operator above it runs.
@@ -254,6 +255,10 @@ mod tests {
         assert_eq!(of(ran("Project"), &[Origin::Kafka, Origin::Shuffle]), None);
         let buckets = ran("Scan parquet default.sales").with_fact("SelectedBucketsCount", "4 out of 4");
         assert_eq!(of(buckets, &[Origin::Files]), Some(FixedBy::Buckets));
+        let scan =
+            "MicroBatchScan[value#8] class org.apache.spark.sql.kafka010.KafkaSourceProvider$KafkaScan";
+        let topic = Node::text("MicroBatchScan", scan).with_metric("number of output rows", 1);
+        assert_eq!(of(topic, &[Origin::DataSource]), Some(FixedBy::Kafka));
         assert_eq!(of(ran("LocalTableScan"), &[Origin::Parallelized]), Some(FixedBy::Parallelized));
     }
 

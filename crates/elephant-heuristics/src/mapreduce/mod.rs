@@ -25,7 +25,7 @@ use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_model::model::{Application, Engine, Status, job_type};
+use elephant_model::model::{Application, Engine, JobTool, Status};
 use elephant_rule::finding::{SettingChange, Subject, Verdict};
 use elephant_rule::params::choice;
 
@@ -217,8 +217,8 @@ pub(super) fn no_times(app: &Application) -> String {
 }
 
 /// Whether this tool may have submitted the job; true if the job has no configuration.
-fn may_be(app: &Application, tool: &str) -> bool {
-    app.conf.is_empty() || job_type(app) == Some(tool)
+fn may_be(app: &Application, tool: JobTool) -> bool {
+    app.conf.is_empty() || JobTool::of(app) == Some(tool)
 }
 
 fn to_bytes(value: i64) -> Bytes {

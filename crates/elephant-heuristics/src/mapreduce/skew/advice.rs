@@ -13,7 +13,7 @@ use elephant_base::units::{Bytes, three_digits};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_model::model::{Application, Symbol};
+use elephant_model::model::{Application, JobTool, Symbol};
 use elephant_rule::finding::Advice;
 
 impl Skewness {
@@ -203,7 +203,8 @@ fn hive_advice(app: &Application) -> Vec<Advice> {
         (ConfKey::HiveGroupBySkew, "if the Hive query aggregates, let Hive distribute frequent keys"),
         (ConfKey::HiveSkewJoin, "if the Hive query joins, let Hive join frequent keys in a separate job"),
     ];
-    let off = cases.into_iter().filter(|(key, _)| may_be(app, "Hive") && app.conf.flag(*key) != Some(true));
+    let off =
+        cases.into_iter().filter(|(key, _)| may_be(app, JobTool::Hive) && app.conf.flag(*key) != Some(true));
     off.map(|(key, what)| Advice::new(what).set([change(app, key, true)]).conditional()).collect()
 }
 

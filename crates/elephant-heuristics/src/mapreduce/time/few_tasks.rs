@@ -13,7 +13,7 @@ use elephant_base::stats::descriptive::mean;
 use elephant_base::units::Millis;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, hive_query, job_type, sorts_all_rows};
+use elephant_model::model::{Application, JobTool, hive_query, sorts_all_rows};
 use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
 use elephant_rule::params::quantity::{Duration, Quantity};
 
@@ -202,7 +202,7 @@ fn more_reduces(app: &Application, few: FewTasks) -> Vec<Advice> {
     if is_ordered(app, Role::Reduce) {
         return vec![instead_of_order()];
     }
-    if job_type(app) == Some("Hive") {
+    if JobTool::of(app) == Some(JobTool::Hive) {
         let now = app.group(TaskKind::Reduce).map_or(1, |group| group.tasks.len());
         return more_reduces_of_hive(app, few, u32::try_from(now).unwrap_or(u32::MAX));
     }

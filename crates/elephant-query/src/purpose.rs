@@ -126,7 +126,9 @@ mod tests {
 
     fn stage(attempt: u32, origin: Option<Origin>, call: &str) -> Stage {
         let mut stage = Stage::new(StageAttempt { stage: 0, attempt });
-        origin.into_iter().for_each(|origin| stage.origins.add(origin));
+        if let Some(origin) = origin {
+            stage.origins.add(origin);
+        }
         stage.first_call = Some(call.into());
         stage.job = Some(0);
         stage

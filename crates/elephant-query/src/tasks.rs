@@ -205,7 +205,9 @@ mod tests {
     fn of(plan: Node, origins: &[Origin]) -> Option<FixedBy> {
         let (app, mut spark) = sample::query(plan, &[1, 2], 0);
         spark.stages[0].announced_tasks = Some(4);
-        origins.iter().for_each(|&origin| spark.stages[0].origins.add(origin));
+        for &origin in origins {
+            spark.stages[0].origins.add(origin);
+        }
         FixedBy::of(&app, &spark, &spark.stages[0])
     }
 
@@ -264,12 +266,14 @@ mod tests {
 
     #[test]
     fn the_code_of_rdds_tells_by_its_operations() {
+        use Origin::{Coalesced, Files, Jdbc, Kafka, Parallelized, Repartitioned, Shuffle};
         let of = |origins: &[Origin]| {
             let mut stage = Stage::new(StageAttempt { stage: 0, attempt: 0 });
-            origins.iter().for_each(|&origin| stage.origins.add(origin));
+            for &origin in origins {
+                stage.origins.add(origin);
+            }
             FixedBy::of(&sample::app(), &Spark::default(), &stage)
         };
-        use Origin::{Coalesced, Files, Jdbc, Kafka, Parallelized, Repartitioned, Shuffle};
         assert_eq!(of(&[Files]), None);
         assert_eq!(of(&[Shuffle]), None);
         assert_eq!(of(&[Files, Coalesced]), Some(FixedBy::Coalesce));

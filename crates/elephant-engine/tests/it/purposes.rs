@@ -40,7 +40,7 @@ fn real_logs_have_stages_of_most_purposes() {
 
 #[test]
 fn real_logs_show_what_fixes_the_number_of_tasks() {
-    let Some(found) = counted(|app, spark, stage| FixedBy::of(app, spark, stage)) else { return };
+    let Some(found) = counted(FixedBy::of) else { return };
     println!("{found:?}");
     assert!(found.len() > 4, "{found:?}");
 }

@@ -79,17 +79,15 @@ fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
-        let code = after.get(..2).filter(|_| *first == b'%').and_then(|code| std::str::from_utf8(code).ok());
-        rest = match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                after.get(2..).unwrap_or_default()
-            }
-            None => {
-                bytes.push(if *first == b'+' { b' ' } else { *first });
-                after
-            }
-        };
+        let code = after.get(..2).filter(|code| *first == b'%' && code.iter().all(u8::is_ascii_hexdigit));
+        let byte = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        if let Some(byte) = byte {
+            bytes.push(byte);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(if *first == b'+' { b' ' } else { *first });
+            rest = after;
+        }
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -202,7 +202,7 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
     }
     if stage.spill > Severity::None {
         advice.extend(more_tasks(facts, stage, limits));
-        advice.extend(against_spill(facts, stage));
+        advice.push(against_spill(facts, stage));
     }
     if stage.long_tasks > Severity::None {
         advice.push(shorter_tasks(facts, stage, changes, limits));
@@ -218,18 +218,18 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
 
 /// Less data in memory: in the work of Spark's own, by that; in a query, by what it reads; in code with RDDs, by what it
 /// keeps for each key, too.
-fn against_spill(facts: &Facts<'_>, stage: &Analysis<'_>) -> Option<Advice> {
+fn against_spill(facts: &Facts<'_>, stage: &Analysis<'_>) -> Advice {
     const LESS: &str = "keep less data in memory: drop columns and rows before joins and aggregations";
     let Facts { app, spark, .. } = *facts;
     if let Some(chosen) = partitions::of_stage(app, spark, stage.stage) {
-        return Some(chosen);
+        return chosen;
     }
     match FixedBy::of(app, spark, stage.stage) {
         Some(FixedBy::Single(Single::Window)) => {
-            Some("give the window a key (PARTITION BY): without one, a single task sorts all rows".into())
+            "give the window a key (PARTITION BY): without one, a single task sorts all rows".into()
         }
-        _ if runs_sql(spark, stage.stage) => Some(LESS.into()),
-        _ => Some(format!("{LESS}, prefer reduceByKey to groupByKey").into()),
+        _ if runs_sql(spark, stage.stage) => LESS.into(),
+        _ => format!("{LESS}, prefer reduceByKey to groupByKey").into(),
     }
 }
 

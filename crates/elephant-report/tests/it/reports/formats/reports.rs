@@ -113,6 +113,7 @@ pub fn hostile(name: &str) -> Report {
         user: Some(text()),
         queue: Some(text()),
         job_type: Some("Spark".into()),
+        script: None,
         status: Status::Succeeded,
         complete: false,
         incomplete: Some(text()),

@@ -73,7 +73,9 @@ fn first(app: &mut Application) -> &mut Stage {
 
 fn origins(origins: &'static [Origin]) -> impl Fn(&mut Application) {
     move |app| {
-        origins.iter().for_each(|&origin| first(app).origins.add(origin));
+        for &origin in origins {
+            first(app).origins.add(origin);
+        }
         if origins.contains(&Origin::Shuffle) {
             elephant_sample::count(app, Counter::ShuffleRemoteBytesRead, 1);
         }

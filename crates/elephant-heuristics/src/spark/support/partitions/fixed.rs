@@ -1,10 +1,10 @@
 //! Remedies where something else than a setting fixes the number of tasks: the change to that.
 
-use crate::wording::plural;
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_query::{FixedBy, Purpose, Single};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::plural;
 
 /// How a stage gets `wanted` instead of `tasks` tasks.
 pub(super) fn advice(fixed: FixedBy, (tasks, wanted): (u64, u64)) -> Advice {

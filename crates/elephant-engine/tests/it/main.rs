@@ -18,6 +18,7 @@ mod failures;
 mod input;
 mod mapreduce;
 mod nodes;
+mod platforms;
 mod queries;
 mod replay;
 mod savings;

@@ -10,6 +10,7 @@ use elephant_analysis::stragglers::executions::Basis;
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::labels::Labelling;
 use elephant_model::model::Application;
+use elephant_query::Ground;
 use elephant_rule::finding::Container;
 
 /// The advice of the rule that sizes a container, by container.
@@ -23,6 +24,7 @@ pub struct Shared<'a> {
     recorded: Option<&'a RecordedOnce>,
     trusts_jvms: bool,
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
+    queries: OnceLock<Option<Ground<'a>>>,
 }
 
 /// The groups of an application with enough tasks, each with its stragglers.
@@ -42,8 +44,15 @@ impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
     pub const fn of(app: &'a Application) -> Self {
-        let stragglers = Mutex::new(Vec::new());
-        Self { app, metrics: None, remedies: None, recorded: None, trusts_jvms: false, stragglers }
+        Self {
+            app,
+            metrics: None,
+            remedies: None,
+            recorded: None,
+            trusts_jvms: false,
+            stragglers: Mutex::new(Vec::new()),
+            queries: OnceLock::new(),
+        }
     }
 
     /// The same, with the application's costs, which the first call of `metrics` computes.
@@ -92,6 +101,12 @@ impl<'a> Shared<'a> {
     #[must_use]
     pub fn metrics(&self) -> Option<&'a Metrics> {
         self.metrics.map(|metrics| metrics())
+    }
+
+    /// The queries that cost most; `None` for other engines, or if the run time is unknown.
+    #[must_use]
+    pub fn queries(&self) -> Option<&Ground<'a>> {
+        self.queries.get_or_init(|| Ground::of(self.app)).as_ref()
     }
 
     /// The stragglers, by wall time, of groups with at least this many tasks.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::cells::{number, quoted};
+use super::document::csv::{number, quoted};
 use super::json::{advice, evidence, thresholds};
 use elephant_base::units::{MbMillis, Millis, Timestamp};
 use elephant_engine::engine::Pieces;

@@ -1,14 +1,13 @@
 //! Renderers, which turn a [`Report`] into bytes. They format values and compute nothing.
 
 pub mod ascii;
-mod cells;
 mod comparison;
 mod csv;
 mod diff;
+mod document;
 mod envelope;
 #[cfg(feature = "store")]
 pub mod export;
-mod grid;
 #[cfg(feature = "store")]
 pub mod history;
 #[cfg(feature = "html")]
@@ -101,9 +100,9 @@ pub fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Returns the errors of the writer.
 pub fn write_text(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(comparison) = &report.comparison {
+        return comparison::write(report, comparison, options, out);
+    }
     let options = options.usable();
-    ascii::in_charset(options, out, |out| match &report.comparison {
-        Some(comparison) => comparison::write(report, comparison, options, out),
-        None => text::write(report, options, out),
-    })
+    ascii::in_charset(options, out, |out| text::write(report, options, out))
 }

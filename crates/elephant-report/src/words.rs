@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::wrap::clean;
+use elephant_base::units::Timestamp;
 use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
 use elephant_engine::results::{ApplicationReport, Summary};
 use elephant_model::model::spark::{NativeEngine, Platform};
@@ -32,6 +33,51 @@ pub(super) fn identity(app: &ApplicationReport) -> Option<String> {
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
     format!("{} {what}{}", with_thousands(&count.to_string()), if count == 1 { "" } else { "s" })
+}
+
+/// "1,200".
+pub(super) fn grouped(count: u64) -> String {
+    with_thousands(&count.to_string())
+}
+
+/// "1 more run is", "1,200 more runs are".
+pub(super) fn more(count: u64, one: &str, several: &str) -> String {
+    format!("{} more {}", grouped(count), if count == 1 { one } else { several })
+}
+
+/// An amount of memory over time, or another number, with three digits.
+#[cfg(feature = "store")]
+pub(super) fn amount(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value if value < 0.0 => format!("-{}", amount(-value)),
+        value if value < 0.005 => "<0.01".to_owned(),
+        value if value < 10.0 => format!("{value:.2}"),
+        value if value < 100.0 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+/// With two decimals; zero has no sign.
+pub(super) fn two_decimals(number: f64) -> String {
+    let text = format!("{number:.2}");
+    if text == "-0.00" { "0.00".to_owned() } else { text }
+}
+
+/// "12 files read, 1 skipped, 0 failed · 12 applications".
+pub(super) fn files_read(files: &Summary) -> String {
+    format!(
+        "{} read, {} skipped, {} failed · {}",
+        plural(files.files_analysed, "file"),
+        grouped(files.files_skipped),
+        grouped(files.files_failed),
+        matching(files)
+    )
+}
+
+/// The day of a moment, without the time.
+pub(super) fn day(at: Timestamp) -> Option<String> {
+    at.to_rfc3339().and_then(|text| text.get(..10).map(str::to_owned))
 }
 
 /// "12 applications"; "12 of 1,200 applications" if others were left out.

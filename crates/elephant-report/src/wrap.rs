@@ -53,7 +53,6 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
 }
 
 /// Like [`fit`], but the beginning and the end are kept.
-#[cfg(any(test, feature = "store"))]
 pub(super) fn fit_ends(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -4,6 +4,9 @@
 //! the application's start. [`App::text`] returns the log.
 
 mod events;
+mod query;
+
+pub use query::{Metric, Operator, Query};
 
 use serde_json::Value;
 
@@ -19,6 +22,8 @@ pub struct App {
     pub conf: Vec<(String, String)>,
     pub executors: Vec<Executor>,
     pub jobs: Vec<Job>,
+    /// SQL executions.
+    pub queries: Vec<Query>,
     /// Peak values of the driver's executor metrics, as [`Executor::peaks`].
     pub driver_peaks: Vec<(&'static str, u64)>,
     /// Storage memory of the driver, and how much of it cached blocks use.

@@ -89,7 +89,7 @@ fn unmatched_node_metrics_are_reported() {
 #[test]
 fn spark_speculation_settings_are_swept_on_request() {
     let text = stragglers(&["testdata/done", "--sweep", "--details"]);
-    assert_eq!(text.lines().filter(|line| line.starts_with("  spark-sweep 0.")).count(), 12, "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("spark-sweep 0.")).count(), 12, "{text}");
 }
 
 #[test]

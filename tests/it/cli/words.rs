@@ -177,7 +177,7 @@ fn diff_without_a_common_job_says_so_first_and_has_a_line_for_each_job() {
     let details = text(&["diff", "--details", a.to_str().unwrap(), b.to_str().unwrap()]);
     assert_eq!(details.matches("spark · x").count(), 2, "{details}");
     let markdown = text(&["diff", "--format", "markdown", a.to_str().unwrap(), b.to_str().unwrap()]);
-    assert!(markdown.starts_with("No job in common; "), "{markdown}");
+    assert!(markdown.starts_with("## No job in common; "), "{markdown}");
 }
 
 #[test]

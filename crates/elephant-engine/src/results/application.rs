@@ -11,6 +11,7 @@ use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Conf;
 use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
+use elephant_query::QuerySummary;
 use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
 use elephant_ruleset::JobIdentity;
 use elephant_verdict::charts::Charts;
@@ -90,6 +91,8 @@ pub struct ApplicationReport {
     pub configuration: Option<Box<Conf>>,
     /// What it did on each node, if it goes to a database.
     pub nodes: Vec<NodeWork>,
+    /// The queries that took longest; all of them, with their operators, if [`crate::engine::Options::details`] is set.
+    pub queries: Vec<QuerySummary>,
     /// Its charts, if [`crate::engine::Options::charts`] includes it.
     pub charts: Option<Box<Charts>>,
 }
@@ -179,6 +182,7 @@ impl ApplicationReport {
             phases: None,
             configuration: None,
             nodes: Vec::new(),
+            queries: Vec::new(),
             charts: None,
         }
     }

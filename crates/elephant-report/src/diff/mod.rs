@@ -1,16 +1,15 @@
 //! Renders the differences of two sides as text, JSON, Markdown and HTML.
 
-#[cfg(feature = "html")]
-mod html;
+mod document;
+mod jobs;
 mod json;
-mod markdown;
-mod text;
+mod pair;
 mod words;
 
 use std::io::{self, Write};
 
 use super::TextOptions;
-use super::ascii::in_charset;
+use super::document::{html, markdown, text};
 use elephant_engine::diff::Diff;
 
 /// The formats of a report on differences.
@@ -23,8 +22,7 @@ pub enum DiffFormat {
     Json,
     /// For comments on pull requests.
     Markdown,
-    /// For people in a browser, one self-contained file. Needs the feature `html`.
-    #[cfg(feature = "html")]
+    /// For people in a browser, one self-contained file.
     Html,
 }
 
@@ -40,13 +38,9 @@ pub fn write_diff(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        DiffFormat::Text => {
-            let options = options.usable();
-            in_charset(options, out, |out| text::write(diff, options, out))
-        }
+        DiffFormat::Text => text::write(&document::of(diff, options), options, out),
         DiffFormat::Json => json::write(diff, options, out),
-        DiffFormat::Markdown => markdown::write(diff, options.jobs, out),
-        #[cfg(feature = "html")]
-        DiffFormat::Html => html::write(diff, options.jobs, out),
+        DiffFormat::Markdown => markdown::write(&document::of(diff, options), out),
+        DiffFormat::Html => html::write(&document::of(diff, options), out),
     }
 }

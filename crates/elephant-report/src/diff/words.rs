@@ -1,4 +1,4 @@
-//! Values and phrases that text, HTML and Markdown share.
+//! Values and phrases.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use crate::words::plural;
 use crate::wrap::clean;
 use elephant_base::units::{Bytes, Millis, three_digits, three_digits_grouped};
-use elephant_engine::diff::{Diff, Figure, FindingPair, Label, Move, Pair, PhasePair, Setting, Total, Unit};
+use elephant_engine::diff::{
+    Diff, Figure, FindingPair, JobPairs, Label, Move, Pair, PhasePair, Setting, Total, Unit,
+};
 use elephant_model::model::conf::secrets;
 
 /// Maximum number of phases shown. JSON has all.
@@ -140,9 +142,6 @@ pub(super) fn answer(total: &Total) -> String {
     format!("{direction}: {took}{memory}; {pairs}")
 }
 
-/// The order of the phases that are shown.
-pub(super) const PHASES_BY: &str = "phases, by change of duration";
-
 /// The phases whose durations differ most, the one that differs most first, and the number of phases left out.
 pub(super) fn largest_differences(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {
     let difference = |phase: &PhasePair| {
@@ -178,11 +177,11 @@ pub(super) fn setting(setting: &Setting) -> (Option<&str>, Option<&str>) {
     (a, b)
 }
 
-/// The label of a finding, in capitals.
-pub(super) fn label(moved: Move) -> String {
+/// The label of a finding.
+pub(super) const fn label(moved: Move) -> &'static str {
     match moved {
-        Move::NotJudged => "UNJUDGED".to_owned(),
-        known => known.name().to_uppercase(),
+        Move::NotJudged => "unjudged",
+        known => known.name(),
     }
 }
 
@@ -211,6 +210,54 @@ pub(super) fn moved<'f>(findings: impl IntoIterator<Item = &'f FindingPair>) -> 
     };
     let parts = [Move::Came, Move::Worse, Move::Better, Move::Went].into_iter().filter_map(of);
     parts.collect::<Vec<_>>().join("; ")
+}
+
+/// The names of both jobs, or one name if both are the same.
+pub(super) fn title(pair: &Pair) -> String {
+    if pair.a.job == pair.b.job { pair.a.job.clone() } else { format!("{} and {}", pair.a.job, pair.b.job) }
+}
+
+/// "run times from −3 % to +44 %"; `None` unless two pairs have different changes.
+pub(super) fn range(pairs: &[&Pair]) -> Option<String> {
+    let known = pairs.iter().filter_map(|pair| pair.run_time().filter(|figure| figure.change().is_some()));
+    let mut known: Vec<&Figure> = known.collect();
+    known.sort_by(|one, other| {
+        one.change().unwrap_or_default().total_cmp(&other.change().unwrap_or_default())
+    });
+    let (least, most) =
+        (known.first().map(|figure| change(figure))?, known.last().map(|figure| change(figure))?);
+    let named = |text: String| if text == "=" { "0 %".to_owned() } else { text };
+    (least != most && !least.is_empty() && !most.is_empty())
+        .then(|| format!("run times from {} to {}", named(least), named(most)))
+}
+
+/// "largest change: app-1 took 59.4 s, app-2 3m 51s".
+pub(super) fn largest(pair: &Pair) -> String {
+    let (a, b) = (clean(&pair.a.id), clean(&pair.b.id));
+    match pair.run_time() {
+        Some(figure) if figure.a.is_some() && figure.b.is_some() => {
+            let (took, takes) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
+            format!("largest change: {a} took {took}, {b} took {takes}")
+        }
+        _ => format!("largest change: from {a} to {b}"),
+    }
+}
+
+/// "new: spark-skew in 3; gone: spark-executor-gc": the rules whose findings changed, and in how many pairs of several.
+pub(super) fn moved_in(job: &JobPairs<'_>) -> String {
+    let of = |wanted: Move| {
+        let named = job.moved(wanted).into_iter().map(|(rule, pairs)| match job.pairs.len() {
+            1 => clean(rule),
+            _ => format!("{} in {pairs}", clean(rule)),
+        });
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| format!("{}: {}", wanted.name(), named.join(", ")))
+    };
+    [Move::Came, Move::Worse, Move::Better, Move::Went]
+        .into_iter()
+        .filter_map(of)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use super::super::cells::{number, quoted};
 use super::Sink;
+use crate::document::csv::{number, quoted};
 use elephant_base::units::Timestamp;
 use elephant_store::{Kind, Table, Value};
 

@@ -4,138 +4,109 @@ mod overview;
 
 use std::io::{self, Write};
 
-use super::super::cells::{number, quoted};
-use super::{nodes, words};
-use elephant_base::units::{Millis, Timestamp};
-use elephant_store::{Answer, Change, Group, Measure, Run, Runs, View};
+use super::words;
+use crate::document::Value;
+use crate::document::csv::{self, Column};
+use elephant_base::units::Millis;
+use elephant_store::{Answer, Change, Group, Measure, NodeSums, Run, Runs, View};
 
-/// Scripts rely on these names and on their order, so add new columns at the end.
-const OF_GROUPS: [&str; 16] = [
-    "by",
-    "key",
-    "applications",
-    "failed",
-    "not_judged",
-    "memory_unknown",
-    "severity",
-    "runtime_ms",
-    "resource_used_gb_hours",
-    "resource_wasted_gb_hours",
-    "saves_gb_hours",
-    "saves_ms",
-    "cost",
-    "saves_cost",
-    "resource_judged_gb_hours",
-    "cost_unknown",
-];
-/// After all other columns, because it was added later: the time that is saved at most in addition.
-const LIMIT: &str = "saves_more_at_most_ms";
-const OF_RUNS: [&str; 15] = [
-    "application",
-    "attempt",
-    "source",
-    "name",
-    "user",
-    "queue",
-    "status",
-    "submitted_at",
-    "runtime_ms",
-    "resource_used_gb_hours",
-    "resource_wasted_gb_hours",
-    "saves_gb_hours",
-    "severity",
-    "trouble",
-    "cost",
-];
-/// After the columns of a run of a job: the medians before and after, in the row of the first run after a change.
-const OF_CHANGES: [&str; 4] = [
-    "runtime_before_ms",
-    "runtime_after_ms",
-    "resource_used_before_gb_hours",
-    "resource_used_after_gb_hours",
+/// A group, and what it is grouped by.
+type Named<'a> = (&'static str, &'a Group);
+
+pub(super) fn of_groups<'a>() -> [Column<Named<'a>>; 17] {
+    [
+        ("by", |(by, _)| (*by).into()),
+        ("key", |(_, group)| group.key.as_deref().into()),
+        ("applications", |(_, group)| group.applications.into()),
+        ("failed", |(_, group)| group.failed.into()),
+        ("not_judged", |(_, group)| group.unjudged.into()),
+        ("memory_unknown", |(_, group)| group.unmeasured.into()),
+        ("severity", |(_, group)| group.severity.name().into()),
+        ("runtime_ms", |(_, group)| group.run_time.into()),
+        ("resource_used_gb_hours", |(_, group)| group.used_gb_hours.into()),
+        ("resource_wasted_gb_hours", |(_, group)| group.wasted_gb_hours.into()),
+        ("saves_gb_hours", |(_, group)| group.saved_gb_hours.into()),
+        ("saves_ms", |(_, group)| group.saved_time.into()),
+        ("cost", |(_, group)| group.cost.into()),
+        ("saves_cost", |(_, group)| group.saved_cost.into()),
+        ("resource_judged_gb_hours", |(_, group)| group.judged_gb_hours.into()),
+        ("cost_unknown", |(_, group)| group.cost.map(|_| group.unpriced).into()),
+        ("saves_more_at_most_ms", |(_, group)| group.limit_time.into()),
+    ]
+}
+
+const OF_RUNS: [Column<Run>; 15] = [
+    ("application", |run| run.id.as_str().into()),
+    ("attempt", |run| run.attempt.as_deref().into()),
+    ("source", |run| run.source.as_str().into()),
+    ("name", |run| run.name.as_deref().into()),
+    ("user", |run| run.user.as_deref().into()),
+    ("queue", |run| run.queue.as_deref().into()),
+    ("status", |run| run.status.as_str().into()),
+    ("submitted_at", |run| run.submitted.into()),
+    ("runtime_ms", |run| run.run_time.into()),
+    ("resource_used_gb_hours", |run| run.used_gb_hours.into()),
+    ("resource_wasted_gb_hours", |run| run.wasted_gb_hours.into()),
+    ("saves_gb_hours", |run| run.saved_gb_hours.into()),
+    ("severity", |run| run.severity.name().into()),
+    ("trouble", |run| run.trouble.as_ref().map(|(cause, _)| cause.as_str()).into()),
+    ("cost", |run| run.cost.into()),
 ];
 
-/// The last column of the worst applications: what to change against the first trouble. Runs of one job would repeat it.
-const REMEDY: &str = "remedy";
+/// What to change against the first trouble; runs of one job would repeat it.
+const REMEDY: Column<Run> =
+    ("remedy", |run| run.trouble.as_ref().and_then(|(_, remedy)| remedy.as_deref()).into());
+
+/// The medians before and after a change, in the row of the first run after it.
+fn of_changes<'a>() -> [Column<Vec<&'a Change>>; 4] {
+    [
+        ("runtime_before_ms", |changes| median(changes, Measure::RunTime, |change| change.before)),
+        ("runtime_after_ms", |changes| median(changes, Measure::RunTime, |change| change.after)),
+        ("resource_used_before_gb_hours", |changes| median(changes, Measure::Used, |change| change.before)),
+        ("resource_used_after_gb_hours", |changes| median(changes, Measure::Used, |change| change.after)),
+    ]
+}
+
+fn median(changes: &[&Change], measure: Measure, side: fn(&Change) -> f64) -> Value<'static> {
+    changes.iter().find(|change| change.measure == measure).map(|change| side(change)).into()
+}
+
+pub(super) const OF_NODES: [Column<NodeSums>; 15] = [
+    ("node", |node| node.name.as_str().into()),
+    ("applications", |node| node.applications.into()),
+    ("attempts", |node| node.attempts.into()),
+    ("failed", |node| node.failed.into()),
+    ("task_time_ms", |node| node.task_time.map(Millis::get).into()),
+    ("lost_executors", |node| node.lost_executors.into()),
+    ("node_failures", |node| node.node_failures.into()),
+    ("compared_tasks", |node| node.compared.into()),
+    ("stragglers", |node| node.stragglers.into()),
+    ("stragglers_ratio", |node| node.straggler_share().into()),
+    ("mean_z", |node| node.mean.into()),
+    ("mean_low_z", |node| node.interval.map(|interval| interval.low).into()),
+    ("mean_high_z", |node| node.interval.map(|interval| interval.high).into()),
+    ("level", |node| node.level.into()),
+    ("slow", |node| node.level.map(|_| node.is_slow).into()),
+];
 
 pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match &answer.view {
         View::Overview(fleet) => overview::write(answer, fleet, out),
         View::Groups(grouping, grouped) => {
-            writeln!(out, "{},{LIMIT}", OF_GROUPS.join(","))?;
-            let by = words::key(*grouping);
-            grouped
-                .groups
-                .iter()
-                .try_for_each(|group| writeln!(out, "{},{}", of_group(by, group).join(","), limit(group)))
+            let named: Vec<Named<'_>> =
+                grouped.groups.iter().map(|group| (words::key(*grouping), group)).collect();
+            csv::write(&of_groups(), &named, out)
         }
-        View::Nodes(all) => nodes::csv(all, out),
-        View::Worst(all) => {
-            writeln!(out, "{},{REMEDY}", OF_RUNS.join(","))?;
-            all.iter().try_for_each(|run| {
-                let remedy = run.trouble.as_ref().and_then(|(_, remedy)| remedy.as_deref());
-                writeln!(out, "{},{}", of_run(run).join(","), remedy.map(quoted).unwrap_or_default())
-            })
-        }
+        View::Nodes(all) => csv::write(&OF_NODES, &all.nodes, out),
+        View::Worst(all) => csv::write(&[&OF_RUNS[..], &[REMEDY]].concat(), all, out),
         View::Job(runs) => job(runs, out),
     }
 }
 
-fn of_group(by: &str, group: &Group) -> [String; OF_GROUPS.len()] {
-    [
-        by.to_owned(),
-        group.key.as_deref().map(quoted).unwrap_or_default(),
-        group.applications.to_string(),
-        group.failed.to_string(),
-        group.unjudged.to_string(),
-        group.unmeasured.to_string(),
-        group.severity.name().to_owned(),
-        number(group.run_time.map(Millis::get)),
-        number(group.used_gb_hours),
-        number(group.wasted_gb_hours),
-        number(group.saved_gb_hours),
-        number(group.saved_time.map(Millis::get)),
-        number(group.cost),
-        number(group.saved_cost),
-        number(group.judged_gb_hours),
-        number(group.cost.map(|_| group.unpriced)),
-    ]
-}
-
-fn limit(group: &Group) -> String {
-    number(group.limit_time.map(Millis::get))
-}
-
 fn job(runs: &Runs, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{},{}", OF_RUNS.join(","), OF_CHANGES.join(","))?;
+    writeln!(out, "{},{}", csv::titles(&OF_RUNS), csv::titles(&of_changes()))?;
     runs.shown.iter().try_for_each(|run| {
         let changes: Vec<&Change> = words::changes_with(run, runs).collect();
-        let medians = |measure| {
-            let change = changes.iter().find(|change| change.measure == measure);
-            [number(change.map(|change| change.before)), number(change.map(|change| change.after))]
-        };
-        let changed = [medians(Measure::RunTime), medians(Measure::Used)].concat();
-        writeln!(out, "{},{}", of_run(run).join(","), changed.join(","))
+        writeln!(out, "{},{}", csv::row(&OF_RUNS, run), csv::row(&of_changes(), &changes))
     })
-}
-
-fn of_run(run: &Run) -> [String; OF_RUNS.len()] {
-    let text = |text: Option<&str>| text.map(quoted).unwrap_or_default();
-    [
-        quoted(&run.id),
-        text(run.attempt.as_deref()),
-        quoted(&run.source),
-        text(run.name.as_deref()),
-        text(run.user.as_deref()),
-        text(run.queue.as_deref()),
-        run.status.clone(),
-        run.submitted.and_then(Timestamp::to_rfc3339).unwrap_or_default(),
-        run.run_time.map(Millis::get).map(|time| time.to_string()).unwrap_or_default(),
-        number(run.used_gb_hours),
-        number(run.wasted_gb_hours),
-        number(run.saved_gb_hours),
-        run.severity.name().to_owned(),
-        text(run.trouble.as_ref().map(|(cause, _)| cause.as_str())),
-        number(run.cost),
-    ]
 }

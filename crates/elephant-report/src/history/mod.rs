@@ -1,18 +1,16 @@
 //! Renderers of answers from a store.
 
 mod csv;
-#[cfg(feature = "html")]
-mod html;
+mod document;
 mod json;
-mod markdown;
 mod nodes;
-mod text;
+mod over_time;
 mod words;
 
 use std::io::{self, Write};
 
-use super::ascii::in_charset;
 use super::text::TextOptions;
+use crate::document::{markdown, text};
 use elephant_store::Answer;
 
 /// The formats of an answer.
@@ -23,7 +21,6 @@ pub enum HistoryFormat {
     /// For scripts.
     Json,
     /// For a browser: one file.
-    #[cfg(feature = "html")]
     Html,
     /// For comments and wikis.
     Markdown,
@@ -39,14 +36,10 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        HistoryFormat::Text => {
-            let options = options.usable();
-            in_charset(options, out, |out| text::write(answer, options, out))
-        }
+        HistoryFormat::Text => text::write(&document::of(answer, options.summary), options, out),
         HistoryFormat::Json => json::write(answer, options.summary, out),
-        #[cfg(feature = "html")]
-        HistoryFormat::Html => html::write(answer, out),
-        HistoryFormat::Markdown => markdown::write(answer, options.summary, out),
+        HistoryFormat::Html => crate::document::html::write(&document::of(answer, false), out),
+        HistoryFormat::Markdown => markdown::write(&document::of(answer, options.summary), out),
         HistoryFormat::Csv => csv::write(answer, out),
     }
 }

@@ -1,60 +1,12 @@
 //! The work of nodes, in the formats of answers.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 
-use super::super::cells::{number, quoted};
-use super::super::grid::{Cell, Column, UNKNOWN};
-use super::super::words::plural;
-use super::super::wrap::clean;
+use crate::document::{Block, Cell, Column, Media, Row, Section, Table, Value};
+use crate::words::plural;
+use crate::wrap::clean;
 use elephant_base::units::Millis;
 use elephant_store::{NodeSums, Nodes};
-
-/// The first columns. Scripts rely on the names and on their order, so add new columns at the end of [`WORK`].
-const NODE: [&str; 2] = ["node", "applications"];
-
-/// What the node did.
-pub(super) const WORK: [&str; 13] = [
-    "attempts",
-    "failed",
-    "task_time_ms",
-    "lost_executors",
-    "node_failures",
-    "compared_tasks",
-    "stragglers",
-    "stragglers_ratio",
-    "mean_z",
-    "mean_low_z",
-    "mean_high_z",
-    "level",
-    "slow",
-];
-
-pub(super) fn csv(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", [&NODE[..], &WORK].concat().join(","))?;
-    nodes.nodes.iter().try_for_each(|node| writeln!(out, "{}", row(node).join(",")))
-}
-
-pub(super) fn row(node: &NodeSums) -> [String; NODE.len() + WORK.len()] {
-    [
-        quoted(&node.name),
-        node.applications.to_string(),
-        node.attempts.to_string(),
-        node.failed.to_string(),
-        number(node.task_time.map(Millis::get)),
-        node.lost_executors.to_string(),
-        node.node_failures.to_string(),
-        node.compared.to_string(),
-        node.stragglers.to_string(),
-        number(node.straggler_share()),
-        number(node.mean),
-        number(node.interval.map(|interval| interval.low)),
-        number(node.interval.map(|interval| interval.high)),
-        node.level.map(|level| level.to_string()).unwrap_or_default(),
-        node.level.map(|_| node.is_slow.to_string()).unwrap_or_default(),
-    ]
-}
 
 #[derive(Serialize)]
 pub(super) struct NodesView<'a> {
@@ -120,39 +72,42 @@ fn view(node: &NodeSums) -> NodeView<'_> {
     }
 }
 
-/// The columns of a table in a terminal.
-pub(super) fn columns() -> [Column; 7] {
-    [
+/// The nodes, the slowest first. `summary` are the formats that say here how many are slow.
+pub(super) fn ranking(nodes: &Nodes, summary: Media) -> Section<'_> {
+    const NOTE: &str = "z is by how many standard deviations tasks took longer than the others of their stage or kind. The slowest nodes come first; those with few tasks are last.";
+    let section =
+        Section::new("nodes", "Nodes", "Nodes").only(summary, self::summary(nodes).map(Block::Lead));
+    if nodes.nodes.is_empty() {
+        return section;
+    }
+    let columns = [
         Column::key("node", 12, 40),
         Column::number("runs", 5),
-        Column::number("tasks", 6).named("attempts"),
+        Column::number("tasks", 6).long("attempts"),
         Column::number("failed", 6),
-        Column::number("lost", 4).named("lost executors"),
-        Column::number("slow %", 6).named("stragglers %"),
+        Column::number("task time", 0).only(Media::WIDE),
+        Column::number("lost", 4).long("lost executors"),
+        Column::number("slow %", 6).long("stragglers").in_list("stragglers %"),
         Column::number("mean z", 6),
-    ]
-}
-
-pub(super) fn cells(node: &NodeSums) -> [Cell; 7] {
-    [
-        clean(&node.name).into(),
-        node.applications.to_string().into(),
-        node.attempts.to_string().into(),
-        node.failed.to_string().into(),
-        node.lost_executors.to_string().into(),
-        share(node).unwrap_or_else(|| UNKNOWN.to_owned()).into(),
-        mean(node).unwrap_or_else(|| UNKNOWN.to_owned()).into(),
-    ]
-}
-
-/// "12.5", in percent.
-pub(super) fn share(node: &NodeSums) -> Option<String> {
-    node.straggler_share().map(|share| format!("{:.1}", 100.0 * share))
-}
-
-/// "+0.62", by how many standard deviations its tasks take longer than others.
-pub(super) fn mean(node: &NodeSums) -> Option<String> {
-    node.mean.map(|mean| format!("{mean:+.2}"))
+    ];
+    let row = |node: &NodeSums| {
+        let name = Cell::from(node.name.clone()).remark(node.is_slow.then(|| Value::words("slow")));
+        let share = node.straggler_share();
+        Row::new([
+            name,
+            node.applications.into(),
+            node.attempts.into(),
+            node.failed.into(),
+            node.task_time.into(),
+            node.lost_executors.into(),
+            Value::known(share, |share| Value::Percent(100.0 * share, 1)).into(),
+            Value::known(node.mean, |mean| Value::Sorted(format!("{mean:+.2}"), Some(mean))).into(),
+        ])
+    };
+    section
+        .with(Block::Table(Table::new(columns, nodes.nodes.iter().map(row))))
+        .hiding(super::words::hidden(nodes.of, nodes.nodes.len()), "more (`--top`)")
+        .only(Media::HTML, Block::Note(NOTE.to_owned()))
 }
 
 /// The number of slow nodes, and the number of applications whose nodes are unknown; `None` without nodes.

@@ -284,7 +284,6 @@ fn a_job_without_runs_says_so() {
     let said = "no run of the job spark · nightly matches the filters";
     assert_eq!(written(&none, HistoryFormat::Text), format!("{said}\n"));
     assert_eq!(written(&none, HistoryFormat::Markdown), format!("## {said}\n"));
-    #[cfg(feature = "html")]
     {
         let page = written(&none, HistoryFormat::Html);
         assert!(
@@ -312,7 +311,6 @@ fn empty_tables_are_left_out() {
     assert_eq!(written(&empty, HistoryFormat::Csv).lines().count(), 2);
 }
 
-#[cfg(feature = "html")]
 #[test]
 fn pages_say_how_many_lines_are_missing() {
     let page = written(&answer(View::Overview(Box::new(fleet()))), HistoryFormat::Html);
@@ -327,7 +325,6 @@ fn changes_have_no_money_without_prices() {
     let without = Answer { currency: None, ..answer(View::Overview(Box::new(fleet()))) };
     let json = realised_as_json(&without);
     assert!(json.contains("saved_gb_hours") && !json.contains("cost"), "{json}");
-    #[cfg(feature = "html")]
     {
         let page = written(&without, HistoryFormat::Html);
         let realised = page.split("id=\"realised\"").nth(1).unwrap().split("</section>").next().unwrap();
@@ -335,7 +332,6 @@ fn changes_have_no_money_without_prices() {
     }
 }
 
-#[cfg(feature = "html")]
 #[test]
 fn pages_have_what_changes_saved_as_money() {
     let page = written(&with_prices(), HistoryFormat::Html);

@@ -1,11 +1,13 @@
 //! Words for answers from a store.
 
-use super::super::words::plural;
-use super::super::wrap::clean;
+use crate::document::Value;
+pub(super) use crate::words::amount;
+use crate::words::plural;
+use crate::wrap::clean;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
-    Answer, Change, Changed, Fleet, Group, Grouping, InPeriod, Measure, Periods, Realised, Remedy, Run, Runs,
-    Unread, View,
+    Answer, Change, Changed, Fleet, Group, Grouping, Measure, Periods, Realised, Remedy, Run, Runs, Unread,
+    View,
 };
 
 /// The title of the column with the names of groups.
@@ -25,18 +27,7 @@ pub(super) const fn key(grouping: Grouping) -> &'static str {
 
 /// A day, without the time.
 pub(super) fn day(moment: Option<Timestamp>) -> Option<String> {
-    moment.and_then(Timestamp::to_rfc3339).and_then(|text| text.get(..10).map(str::to_owned))
-}
-
-/// An amount of memory over time, or another number, with three digits.
-pub(super) fn amount(value: f64) -> String {
-    match value {
-        0.0 => "0".to_owned(),
-        value if value < 0.005 => "<0.01".to_owned(),
-        value if value < 10.0 => format!("{value:.2}"),
-        value if value < 100.0 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
-    }
+    moment.and_then(crate::words::day)
 }
 
 /// The wasted share of the memory of those applications whose waste is known, in percent.
@@ -87,14 +78,6 @@ pub(super) fn costs(answer: &Answer) -> String {
     };
     let (unmeasured, unpriced) = (without(total.unmeasured, "memory"), without(total.unpriced, "cost"));
     [Some(used), wasted, saved, unmeasured, unpriced].into_iter().flatten().collect()
-}
-
-/// The most periods in a short table. A terminal shows them without scrolling.
-const LATEST: usize = 12;
-
-/// The periods of a short table, and the number of earlier ones.
-pub(super) fn latest(fleet: &Fleet) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)> {
-    fleet.latest(fleet.most.min(LATEST))
 }
 
 /// What all changes of configurations saved, if there are any.
@@ -166,6 +149,25 @@ pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
     }
 }
 
+/// Money that may be negative, if it is known.
+pub(super) fn money_text(value: Option<f64>, currency: Option<&str>) -> Option<String> {
+    let (value, currency) = value.zip(currency)?;
+    let sign = if value < 0.0 { "−" } else { "" };
+    Some(format!("{sign}{}", money(Some(value.abs()), Some(currency))))
+}
+
+/// An amount, or nothing if unknown.
+pub(super) fn known(value: Option<f64>) -> String {
+    value.map(amount).unwrap_or_default()
+}
+
+/// The first and the last day of all periods.
+pub(super) fn ends(periods: &Periods) -> Vec<String> {
+    let last = periods.names.last();
+    let last = last.map(|name| periods.last_day(name).unwrap_or_else(|| name.clone()));
+    [periods.names.first().cloned(), last].into_iter().flatten().collect()
+}
+
 /// "4g → 2g in 12 applications".
 pub(super) fn remedy(remedy: &Remedy) -> String {
     let from = remedy.from.as_deref().unwrap_or("not set");
@@ -176,11 +178,6 @@ pub(super) fn remedy(remedy: &Remedy) -> String {
 pub(super) fn changed(changed: &Changed) -> String {
     let shown = |value: &Option<String>| value.as_deref().unwrap_or("not set").to_owned();
     format!("{} {} → {}", changed.setting, shown(&changed.from), shown(&changed.to))
-}
-
-/// The day of a change, or nothing if it is unknown.
-pub(super) fn first_day(change: &Realised) -> String {
-    day(change.since).unwrap_or_default()
 }
 
 /// "2026-11-02", or "2026-11-02 until 2026-11-09" of a change that was undone.
@@ -230,8 +227,23 @@ pub(super) fn settings(change: &Realised) -> String {
     change.changed.iter().map(changed_and_advised).collect::<Vec<_>>().join(", ")
 }
 
+/// The same with settings as code.
+pub(super) fn settings_as_code(change: &Realised) -> String {
+    let code = |setting: &Changed| format!("`{}`{}", changed(setting), advised(setting));
+    change.changed.iter().map(code).collect::<Vec<_>>().join(", ")
+}
+
+/// Memory over time in a column whose title names the unit.
+pub(super) fn hours(hours: Option<f64>) -> Value<'static> {
+    Value::known(hours, |hours| Value::Amount(hours, ""))
+}
+
+const fn advised(setting: &Changed) -> &'static str {
+    if setting.advised { " as recommended" } else { "" }
+}
+
 fn changed_and_advised(setting: &Changed) -> String {
-    format!("{}{}", changed(setting), if setting.advised { " as recommended" } else { "" })
+    format!("{}{}", changed(setting), advised(setting))
 }
 
 /// "run time changed: median 3m 20s in 14 runs, 9m 2s in the 6 runs since app-1 (2026-11-14), +171 %"

@@ -8,7 +8,6 @@ mod charts;
 mod detail;
 pub(super) mod draw;
 pub(super) mod filters;
-pub(super) mod frame;
 pub(super) mod links;
 mod markdown;
 mod overview;
@@ -16,6 +15,9 @@ mod phases;
 mod piece;
 mod scatter;
 mod timeline;
+
+pub(super) use crate::document::html::frame;
+use crate::document::html::problems;
 
 use std::io::{self, Write};
 
@@ -81,6 +83,16 @@ impl Page<'_> {
     /// Where the rows of the table and the details are filled in.
     const ROWS: &'static str = "\0rows\0";
     const DETAILS: &'static str = "\0details\0";
+
+    fn head(&self) -> String {
+        let title = crate::words::plural(self.report.summary.applications, "application");
+        frame::head(&title, Self::STYLES, Self::SCRIPTS)
+    }
+
+    /// Problems with the input.
+    fn problems(&self) -> String {
+        problems::section(&self.report.problems)
+    }
 
     fn totals(&self) -> &Totals {
         &self.report.totals

@@ -6,6 +6,7 @@ use super::Each;
 use super::details::{DetailsView, details};
 use super::finding::{SuppressedView, suppressed};
 use super::metrics::{MetricsView, metrics};
+use super::queries::{QueryView, query};
 use super::savings::{ApplicationSavingsView, of_application};
 use super::troubles::{RecommendedView, ToldView, TroubleView, recommended, told, trouble};
 use elephant_base::severity::Severity;
@@ -44,6 +45,8 @@ pub(crate) struct ApplicationView<'a> {
     findings: Vec<ToldView<'a>>,
     suppressed: Each<'a, Suppressed, SuppressedView<'a>>,
     not_evaluated: Each<'a, NotEvaluated, NotEvaluatedView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    queries: Vec<QueryView<'a>>,
     #[serde(flatten)]
     details: Option<DetailsView<'a>>,
 }
@@ -78,6 +81,7 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         findings: app.findings.iter().map(|finding| told(app, finding)).collect(),
         suppressed: Each(&app.suppressed, suppressed),
         not_evaluated: Each(&app.not_evaluated, not_evaluated),
+        queries: app.queries.iter().map(query).collect(),
         details: details(app),
     }
 }

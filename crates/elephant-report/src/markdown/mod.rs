@@ -49,7 +49,7 @@ pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn W
     page.add_reserved(&headline(&report.summary));
     page.add_reserved(&totals(report));
     if let Some(comparison) = &report.comparison {
-        page.add_reserved(&section(comparison));
+        page.add_reserved(&section(comparison)?);
     }
     table(pieces, &mut page)?;
     folds(pieces, &mut page)?;

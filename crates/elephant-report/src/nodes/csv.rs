@@ -1,88 +1,39 @@
 //! The ranking as CSV.
 
-use std::io::{self, Write};
-
-use super::super::cells::{number, quoted};
-use super::shown;
-use elephant_engine::nodes::NodesReport;
+use crate::document::csv::Column;
 use elephant_engine::nodes::indicators::Node;
-use elephant_engine::nodes::levels::Interval;
 
-const HEADER: [&str; 31] = [
-    "node",
-    "rack",
-    "type",
-    "level",
-    "straggler",
-    "suspected",
-    "tasks_count",
-    "overtaken_count",
-    "mean_z",
-    "sd_z",
-    "mean_low_z",
-    "mean_high_z",
-    "prediction_low_z",
-    "prediction_high_z",
-    "quantile_z",
-    "sample_quantile_z",
-    "extreme_value_ratio",
-    "stragglers_count",
-    "stragglers_ratio",
-    "stragglers_low_ratio",
-    "stragglers_high_ratio",
-    "others_stragglers_ratio",
-    "executors_lost_count",
-    "failures_count",
-    "best_fit",
-    "best_fit_ad",
-    "trend_z_per_day",
-    "trend_days_count",
-    "trend_slow_days_ratio",
-    "trend_sign_changes_count",
-    "transient",
+/// Scripts rely on titles and their order, so add columns at the end.
+pub(super) const COLUMNS: [Column<Node>; 31] = [
+    ("node", |node| node.name.as_ref().into()),
+    ("rack", |node| node.rack.as_deref().into()),
+    ("type", |node| node.kind.as_deref().into()),
+    ("level", |node| node.level.into()),
+    ("straggler", |node| node.level.map(|_| node.is_straggler()).into()),
+    ("suspected", |node| node.suspected.into()),
+    ("tasks_count", |node| node.tasks.into()),
+    ("overtaken_count", |node| node.overtaken.into()),
+    ("mean_z", |node| node.mean.into()),
+    ("sd_z", |node| node.deviation.into()),
+    ("mean_low_z", |node| node.mean_interval.map(|interval| interval.low).into()),
+    ("mean_high_z", |node| node.mean_interval.map(|interval| interval.high).into()),
+    ("prediction_low_z", |node| node.prediction_interval.map(|interval| interval.low).into()),
+    ("prediction_high_z", |node| node.prediction_interval.map(|interval| interval.high).into()),
+    ("quantile_z", |node| node.quantile.into()),
+    ("sample_quantile_z", |node| node.sample_quantile.into()),
+    ("extreme_value_ratio", |node| node.extreme_value.into()),
+    ("stragglers_count", |node| node.stragglers.into()),
+    ("stragglers_ratio", |node| node.straggler_share.into()),
+    ("stragglers_low_ratio", |node| node.straggler_interval.map(|interval| interval.low).into()),
+    ("stragglers_high_ratio", |node| node.straggler_interval.map(|interval| interval.high).into()),
+    ("others_stragglers_ratio", |node| node.others_straggler_share.into()),
+    ("executors_lost_count", |node| node.losses.executors.into()),
+    ("failures_count", |node| node.losses.failures.into()),
+    ("best_fit", |node| node.best().map(|fit| fit.family().name()).into()),
+    ("best_fit_ad", |node| node.best().and_then(|fit| fit.goodness.anderson_darling).into()),
+    ("trend_z_per_day", |node| node.trend.slope.into()),
+    ("trend_days_count", |node| node.trend.days.len().into()),
+    ("trend_slow_days_ratio", |node| node.trend.slow_days.into()),
+    ("trend_sign_changes_count", |node| node.trend.sign_changes.into()),
+    ("transient", |node| node.trend.transient.into()),
 ];
-
-pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", HEADER.join(","))?;
-    shown(report, top).iter().try_for_each(|node| writeln!(out, "{}", row(node).join(",")))
-}
-
-fn row(node: &Node) -> [String; HEADER.len()] {
-    let low = |interval: Option<Interval>| number(interval.map(|interval| interval.low));
-    let high = |interval: Option<Interval>| number(interval.map(|interval| interval.high));
-    let best = node.best();
-    let trend = &node.trend;
-    [
-        quoted(&node.name),
-        quoted(node.rack.as_deref().unwrap_or_default()),
-        quoted(node.kind.as_deref().unwrap_or_default()),
-        node.level.map(|level| level.to_string()).unwrap_or_default(),
-        node.level.map(|_| node.is_straggler().to_string()).unwrap_or_default(),
-        node.suspected.to_string(),
-        node.tasks.to_string(),
-        node.overtaken.to_string(),
-        number(node.mean),
-        number(node.deviation),
-        low(node.mean_interval),
-        high(node.mean_interval),
-        low(node.prediction_interval),
-        high(node.prediction_interval),
-        number(node.quantile),
-        number(node.sample_quantile),
-        number(node.extreme_value),
-        node.stragglers.to_string(),
-        number(node.straggler_share),
-        low(node.straggler_interval),
-        high(node.straggler_interval),
-        number(node.others_straggler_share),
-        node.losses.executors.to_string(),
-        node.losses.failures.to_string(),
-        best.map(|fit| fit.family().name().to_owned()).unwrap_or_default(),
-        number(best.and_then(|fit| fit.goodness.anderson_darling)),
-        number(trend.slope),
-        trend.days.len().to_string(),
-        number(trend.slow_days),
-        trend.sign_changes.to_string(),
-        trend.transient.to_string(),
-    ]
-}

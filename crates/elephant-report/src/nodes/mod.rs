@@ -1,16 +1,15 @@
 //! Renderers of the node ranking.
 
-mod chart;
 mod csv;
-#[cfg(feature = "html")]
-mod html;
+mod days;
+mod document;
 mod json;
-mod text;
+mod tables;
 mod words;
 
 use std::io::{self, Write};
 
-use super::ascii::in_charset;
+use super::document::{html, text};
 use super::text::TextOptions;
 use elephant_engine::nodes::NodesReport;
 use elephant_engine::nodes::indicators::Node;
@@ -25,8 +24,7 @@ pub fn write_text(
     top: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let options = options.usable();
-    in_charset(options, out, |out| text::write(report, options, top, out))
+    text::write(&document::of(report, top, options.summary), options, out)
 }
 
 /// Writes the ranking as JSON, with all fits and days.
@@ -42,16 +40,15 @@ pub fn write_json(report: &NodesReport, top: Option<usize>, out: &mut dyn Write)
 /// # Errors
 /// Returns the errors of the writer.
 pub fn write_csv(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    csv::write(report, top, out)
+    super::document::csv::write(&csv::COLUMNS, shown(report, top), out)
 }
 
 /// Writes the ranking as one self-contained HTML file.
 ///
 /// # Errors
 /// Returns the errors of the writer.
-#[cfg(feature = "html")]
 pub fn write_html(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    html::write(report, top, out)
+    html::write(&document::of(report, top, false), out)
 }
 
 /// Writes the file for YARN's `yarn.resourcemanager.nodes.exclude-path`: the host names of all stragglers, sorted, one

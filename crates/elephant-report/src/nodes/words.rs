@@ -1,12 +1,14 @@
-//! Sentences that text and HTML share: which nodes are slow, by how much, how certain this is, and what to do.
+//! Sentences: which nodes are slow, by how much, how certain this is, and what to do.
 
-use crate::words::plural;
+use crate::words::{plural, two_decimals};
 use crate::wrap::clean;
 use elephant_base::units::three_digits;
 use elephant_engine::nodes::NodesReport;
 use elephant_engine::nodes::indicators::Node;
 use elephant_engine::nodes::levels::Interval;
 use elephant_engine::nodes::settings::Settings;
+use elephant_engine::nodes::summary::Summary;
+use elephant_engine::nodes::{Family, NodeGroup};
 
 /// Maximum number of nodes named in a list.
 pub(super) const MAX_NAMED: usize = 5;
@@ -177,4 +179,84 @@ pub(super) fn basis(report: &NodesReport) -> String {
     add(groups.without_spread, "group", " with equal times skipped");
     add(groups.tasks_without_node, "task", " without a node");
     parts.join(", ")
+}
+
+/// "+0.02 per day", or that the node was slow only on some days.
+pub(super) fn trend(node: &Node) -> Option<String> {
+    if node.trend.transient {
+        return Some("comes and goes".to_owned());
+    }
+    node.trend.slope.map(|slope| format!("{slope:+.2} per day").replace("-0.00", "+0.00"))
+}
+
+/// "2 nodes with fewer than 30 tasks are not ranked: n1 (mean z 0.12, 4 tasks), …".
+pub(super) fn unranked(nodes: &[&Node], settings: &Settings, most: usize) -> Option<String> {
+    let named = nodes.iter().take(most).map(|node| {
+        let mean = node.mean.map_or_else(|| "-".to_owned(), two_decimals);
+        format!("{} (mean z {mean}, {})", node.name, plural(node.tasks, "task"))
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = if nodes.len() > most { " …" } else { "" };
+    let (count, verb) = (plural(nodes.len() as u64, "node"), if nodes.len() == 1 { "is" } else { "are" });
+    let min = settings.min_node_tasks;
+    (!nodes.is_empty())
+        .then(|| format!("{count} with fewer than {min} tasks {verb} not ranked: {named}{more}"))
+}
+
+/// "Nodes by level (0 is the slowest): 0: 1, 1: 5".
+pub(super) fn levels(summary: &Summary) -> Option<String> {
+    let levels = summary.levels.iter().enumerate();
+    let levels = levels.map(|(level, count)| format!("{level}: {count}")).collect();
+    (summary.levels.len() > 1).then(|| format!("Nodes by level (0 is the slowest): {}", shortened(levels)))
+}
+
+/// The families of distributions, the one that fits best most often first.
+pub(super) fn by_frequency(summary: &Summary) -> Vec<(Family, u64)> {
+    let mut fits = summary.best_fits.clone();
+    fits.sort_by_key(|&(family, count)| (std::cmp::Reverse(count), family));
+    fits
+}
+
+/// "Best fit of z by Anderson-Darling: loglogistic3 2 (67 %), …".
+pub(super) fn best_fits(summary: &Summary) -> Option<String> {
+    let percent = |count: u64| 100.0 * count as f64 / summary.fitted.max(1) as f64;
+    let fit = |(family, count): (Family, u64)| format!("{} {count} ({:.0} %)", family.name(), percent(count));
+    let fits: Vec<String> = by_frequency(summary).into_iter().map(fit).collect();
+    let top = summary.loglogistic_in_top_three;
+    (summary.fitted > 0).then(|| {
+        format!(
+            "Best fit of z by Anderson-Darling: {}; loglogistic3 is among the best three of {} ({:.0} %)",
+            fits.join(", "),
+            plural(top, "node"),
+            percent(top)
+        )
+    })
+}
+
+/// "Mean z by type: r5 0.12 (3 nodes); 2 nodes without a type".
+pub(super) fn types(summary: &Summary) -> Option<String> {
+    let untyped = match summary.untyped {
+        0 => String::new(),
+        count => format!("; {} without a type", plural(count, "node")),
+    };
+    (!summary.types.is_empty()).then(|| format!("Mean z by type: {}{untyped}", groups(&summary.types)))
+}
+
+/// "r5 0.12 (3 nodes), r6 -0.04 (5 nodes)".
+pub(super) fn groups(groups: &[NodeGroup]) -> String {
+    let group = |group: &NodeGroup| {
+        let mean = group.mean.map_or_else(|| "-".to_owned(), two_decimals);
+        format!("{} {mean} ({})", group.name, plural(group.nodes, "node"))
+    };
+    shortened(groups.iter().map(group).collect())
+}
+
+/// The first few of a long list.
+fn shortened(mut list: Vec<String>) -> String {
+    const SHOWN: usize = 12;
+    if list.len() > SHOWN {
+        list.truncate(SHOWN);
+        list.push("…".to_owned());
+    }
+    list.join(", ")
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::super::cells::{number, quoted};
+use crate::document::csv::{number, quoted};
 use elephant_lab::cluster::study::{ClusterReport, Metric};
 use elephant_lab::patterns::PatternsReport;
 use elephant_lab::spread::Spread;

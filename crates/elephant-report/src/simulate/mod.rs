@@ -10,7 +10,6 @@ mod text;
 
 use std::io::{self, Write};
 
-use super::ascii::in_charset;
 use super::text::TextOptions;
 use elephant_lab::cluster::study::ClusterReport;
 use elephant_lab::patterns::PatternsReport;
@@ -38,10 +37,7 @@ pub fn write_cluster(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        SimulationFormat::Text => {
-            let options = options.usable();
-            in_charset(options, out, |out| text::cluster(report, options, out))
-        }
+        SimulationFormat::Text => crate::document::text::write(&text::cluster(report), options, out),
         SimulationFormat::Json => json::cluster(report, out),
         SimulationFormat::Csv => csv::cluster(report, out),
         SimulationFormat::Svg => figures::cluster(report, out),
@@ -56,10 +52,7 @@ pub fn write_patterns(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        SimulationFormat::Text => {
-            let options = options.usable();
-            in_charset(options, out, |out| text::patterns(report, options, out))
-        }
+        SimulationFormat::Text => crate::document::text::write(&text::patterns(report), options, out),
         SimulationFormat::Json => json::patterns(report, out),
         SimulationFormat::Csv => csv::patterns(report, out),
         SimulationFormat::Svg => figures::patterns(report, out),

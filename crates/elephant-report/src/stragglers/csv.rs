@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::super::cells::{number, quoted};
 use super::{Shown, Table, applications, words};
+use crate::document::csv::{self, Column};
+use elephant_analysis::stragglers::evaluation::pool::Pooled;
 use elephant_analysis::stragglers::first_order::FirstOrder;
-use elephant_base::units::Timestamp;
 use elephant_engine::survey::{
-    ApplicationStragglers, EngineDetectors, GroupReport, Straggler, StragglerReport,
+    ApplicationStragglers, Confidence, GroupReport, InputUnit, Origin, Straggler, StragglerReport,
 };
 
 pub(super) fn write(
@@ -16,176 +16,103 @@ pub(super) fn write(
     shown: Shown,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let applications = applications(report, shown);
     match table {
-        Table::Stragglers => stragglers(applications(report, shown), out),
-        Table::Detectors => detectors(&report.total.engines, out),
-        Table::Applications => of_applications(applications(report, shown), out),
-    }
-}
-
-const STRAGGLERS: [&str; 19] = [
-    "application",
-    "engine",
-    "group",
-    "task",
-    "attempt",
-    "node",
-    "started_at",
-    "duration_ms",
-    "certainty",
-    "reference_ms",
-    "times_reference_ratio",
-    "input",
-    "input_unit",
-    "dos_index_ratio",
-    "overtaken",
-    "cause",
-    "confidence",
-    "evidence",
-    "source",
-];
-
-fn stragglers(applications: &[ApplicationStragglers], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", STRAGGLERS.join(","))?;
-    for app in applications {
-        for group in &app.groups {
-            for straggler in &group.stragglers {
-                writeln!(out, "{}", row(app, group, straggler).join(","))?;
-            }
+        Table::Stragglers => {
+            let of = |app, group, straggler| Found { app, group, straggler };
+            let groups = applications.iter().flat_map(|app| app.groups.iter().map(move |group| (app, group)));
+            let all =
+                groups.flat_map(|(app, group)| group.stragglers.iter().map(move |one| of(app, group, one)));
+            csv::write(&of_stragglers(), &all.collect::<Vec<_>>(), out)
         }
+        Table::Detectors => {
+            let engines = report.total.engines.iter();
+            let all =
+                engines.flat_map(|engine| engine.detectors.iter().map(|pooled| (engine.origin, pooled)));
+            csv::write(&of_detectors(), &all.collect::<Vec<_>>(), out)
+        }
+        Table::Applications => csv::write(&OF_APPLICATIONS, applications, out),
     }
-    Ok(())
 }
 
-fn row(
-    app: &ApplicationStragglers,
-    group: &GroupReport,
-    straggler: &Straggler,
-) -> [String; STRAGGLERS.len()] {
-    let cause = straggler.cause.as_ref();
-    let evidence: Vec<String> = cause
-        .into_iter()
-        .flat_map(|cause| &cause.evidence)
-        .map(|evidence| evidence.fact.to_string())
-        .collect();
+/// A straggler, and where it was found.
+struct Found<'a> {
+    app: &'a ApplicationStragglers,
+    group: &'a GroupReport,
+    straggler: &'a Straggler,
+}
+
+fn of_stragglers<'a>() -> [Column<Found<'a>>; 19] {
     [
-        quoted(&app.id),
-        app.origin.name().to_owned(),
-        quoted(&words::of(group)),
-        number(straggler.task),
-        number(straggler.attempt),
-        quoted(straggler.node.as_deref().unwrap_or_default()),
-        straggler.started_at.and_then(Timestamp::to_rfc3339).unwrap_or_default(),
-        straggler.duration.get().to_string(),
-        words::certainty(straggler.certainty).to_owned(),
-        number(group.limit.map(|limit| words::millis(limit.reference))),
-        number(straggler.times_reference),
-        number(straggler.input),
-        group.input_unit.map(|unit| unit.name().to_owned()).unwrap_or_default(),
-        number(straggler.dos_index.filter(|index| index.is_finite())),
-        straggler.overtaken.to_string(),
-        cause.map(|cause| cause.primary.name().to_owned()).unwrap_or_default(),
-        cause
-            .and_then(|cause| cause.confidence)
-            .map(|confidence| confidence.name().to_owned())
-            .unwrap_or_default(),
-        quoted(&evidence.join("; ")),
-        quoted(app.sources.first().map_or("", String::as_str)),
+        ("application", |it| it.app.id.as_str().into()),
+        ("engine", |it| it.app.origin.name().into()),
+        ("group", |it| words::of(it.group).into()),
+        ("task", |it| it.straggler.task.into()),
+        ("attempt", |it| it.straggler.attempt.into()),
+        ("node", |it| it.straggler.node.as_deref().into()),
+        ("started_at", |it| it.straggler.started_at.into()),
+        ("duration_ms", |it| it.straggler.duration.into()),
+        ("certainty", |it| words::certainty(it.straggler.certainty).into()),
+        ("reference_ms", |it| it.group.limit.map(|limit| words::millis(limit.reference)).into()),
+        ("times_reference_ratio", |it| it.straggler.times_reference.into()),
+        ("input", |it| it.straggler.input.into()),
+        ("input_unit", |it| it.group.input_unit.map(InputUnit::name).into()),
+        ("dos_index_ratio", |it| it.straggler.dos_index.filter(|index| index.is_finite()).into()),
+        ("overtaken", |it| it.straggler.overtaken.into()),
+        ("cause", |it| it.straggler.cause.as_ref().map(|cause| cause.primary.name()).into()),
+        ("confidence", |it| {
+            let confidence = it.straggler.cause.as_ref().and_then(|cause| cause.confidence);
+            confidence.map(Confidence::name).into()
+        }),
+        ("evidence", |it| {
+            let evidence = it.straggler.cause.iter().flat_map(|cause| &cause.evidence);
+            evidence.map(|evidence| evidence.fact.to_string()).collect::<Vec<_>>().join("; ").into()
+        }),
+        ("source", |it| it.app.sources.first().map(String::as_str).into()),
     ]
 }
 
-const DETECTORS: [&str; 16] = [
-    "engine",
-    "detector",
-    "settings",
-    "tasks_count",
-    "stragglers_count",
-    "detected_count",
-    "true_positives_count",
-    "fakes_count",
-    "precision_ratio",
-    "precision_raw_ratio",
-    "recall_ratio",
-    "recall_strict_ratio",
-    "detection_latency_ratio",
-    "undetected_time_ratio",
-    "fake_positive_ratio",
-    "time_expected_ratio",
-];
-
-fn detectors(engines: &[EngineDetectors], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", DETECTORS.join(","))?;
-    let all =
-        engines.iter().flat_map(|engine| engine.detectors.iter().map(move |pooled| (engine.origin, pooled)));
-    for (engine, pooled) in all {
-        let detector = &pooled.total;
-        let quality = &detector.quality;
-        let model = quality.first_order().filter(FirstOrder::is_valid);
-        let row: [String; DETECTORS.len()] = [
-            engine.name().to_owned(),
-            detector.id.to_owned(),
-            quoted(&words::parameters(&detector.parameters)),
-            quality.tasks.to_string(),
-            quality.stragglers.to_string(),
-            quality.detected.to_string(),
-            quality.true_positives.to_string(),
-            quality.fakes.to_string(),
-            number(quality.precision()),
-            number(quality.precision_raw()),
-            number(quality.recall()),
-            number(quality.recall_strict()),
-            number(quality.detection_latency()),
-            number(quality.undetected_time()),
-            number(quality.fake_positive_ratio()),
-            number(model.and_then(|model| model.expected_time())),
-        ];
-        writeln!(out, "{}", row.join(","))?;
-    }
-    Ok(())
+fn of_detectors<'a>() -> [Column<(Origin, &'a Pooled)>; 16] {
+    [
+        ("engine", |(origin, _)| origin.name().into()),
+        ("detector", |(_, pooled)| pooled.total.id.into()),
+        ("settings", |(_, pooled)| words::parameters(&pooled.total.parameters).into()),
+        ("tasks_count", |(_, pooled)| pooled.total.quality.tasks.into()),
+        ("stragglers_count", |(_, pooled)| pooled.total.quality.stragglers.into()),
+        ("detected_count", |(_, pooled)| pooled.total.quality.detected.into()),
+        ("true_positives_count", |(_, pooled)| pooled.total.quality.true_positives.into()),
+        ("fakes_count", |(_, pooled)| pooled.total.quality.fakes.into()),
+        ("precision_ratio", |(_, pooled)| pooled.total.quality.precision().into()),
+        ("precision_raw_ratio", |(_, pooled)| pooled.total.quality.precision_raw().into()),
+        ("recall_ratio", |(_, pooled)| pooled.total.quality.recall().into()),
+        ("recall_strict_ratio", |(_, pooled)| pooled.total.quality.recall_strict().into()),
+        ("detection_latency_ratio", |(_, pooled)| pooled.total.quality.detection_latency().into()),
+        ("undetected_time_ratio", |(_, pooled)| pooled.total.quality.undetected_time().into()),
+        ("fake_positive_ratio", |(_, pooled)| pooled.total.quality.fake_positive_ratio().into()),
+        ("time_expected_ratio", |(_, pooled)| {
+            let model = pooled.total.quality.first_order().filter(FirstOrder::is_valid);
+            model.and_then(|model| model.expected_time()).into()
+        }),
+    ]
 }
 
-const APPLICATIONS: [&str; 16] = [
-    "application",
-    "engine",
-    "name",
-    "user",
-    "status",
-    "complete",
-    "tasks_count",
-    "stragglers_count",
-    "stragglers_by_mean_count",
-    "delay_ms",
-    "waited_for_cause",
-    "waited_for_confidence",
-    "copies_count",
-    "copies_won_count",
-    "lost_time_ms",
-    "source",
+const OF_APPLICATIONS: [Column<ApplicationStragglers>; 16] = [
+    ("application", |app| app.id.as_str().into()),
+    ("engine", |app| app.origin.name().into()),
+    ("name", |app| app.name.as_deref().into()),
+    ("user", |app| app.user.as_deref().into()),
+    ("status", |app| app.status.name().into()),
+    ("complete", |app| app.complete.into()),
+    ("tasks_count", |app| app.judged().into()),
+    ("stragglers_count", |app| app.stragglers().into()),
+    ("stragglers_by_mean_count", |app| app.by_mean.stragglers.into()),
+    ("delay_ms", |app| app.delay.into()),
+    ("waited_for_cause", |app| app.waited_for.as_ref().map(|it| it.cause.name()).into()),
+    ("waited_for_confidence", |app| {
+        app.waited_for.as_ref().and_then(|it| it.confidence).map(Confidence::name).into()
+    }),
+    ("copies_count", |app| app.copies.launched.into()),
+    ("copies_won_count", |app| app.copies.won.into()),
+    ("lost_time_ms", |app| app.copies.lost.into()),
+    ("source", |app| app.sources.first().map(String::as_str).into()),
 ];
-
-fn of_applications(applications: &[ApplicationStragglers], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", APPLICATIONS.join(","))?;
-    for app in applications {
-        let waited_for = app.waited_for.as_ref();
-        let row: [String; APPLICATIONS.len()] = [
-            quoted(&app.id),
-            app.origin.name().to_owned(),
-            quoted(app.name.as_deref().unwrap_or_default()),
-            quoted(app.user.as_deref().unwrap_or_default()),
-            app.status.name().to_owned(),
-            app.complete.to_string(),
-            app.judged().to_string(),
-            app.stragglers().to_string(),
-            app.by_mean.stragglers.to_string(),
-            app.delay.get().to_string(),
-            waited_for.map(|it| it.cause.name().to_owned()).unwrap_or_default(),
-            waited_for.and_then(|it| it.confidence).map(|it| it.name().to_owned()).unwrap_or_default(),
-            app.copies.launched.to_string(),
-            app.copies.won.to_string(),
-            app.copies.lost.get().to_string(),
-            quoted(app.sources.first().map_or("", String::as_str)),
-        ];
-        writeln!(out, "{}", row.join(","))?;
-    }
-    Ok(())
-}

@@ -1,17 +1,20 @@
 //! Renders the survey of stragglers as text, JSON, CSV and HTML.
 
+mod application;
+mod causes;
 mod csv;
-#[cfg(feature = "html")]
-mod html;
+mod detectors;
+mod document;
+mod jobs;
 mod json;
 mod sentences;
-mod text;
+mod tables;
 mod words;
 
 use std::io::{self, Write};
 
 use super::TextOptions;
-use super::ascii::in_charset;
+use super::document::{html, text};
 use elephant_engine::survey::{ApplicationStragglers, StragglerReport};
 
 /// The table of a CSV report.
@@ -45,8 +48,7 @@ pub fn write_text(
     shown: Shown,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let options = options.usable();
-    in_charset(options, out, |out| text::write(report, options, shown, out))
+    text::write(&document::of(report, options, shown), options, out)
 }
 
 /// Writes the survey as JSON.
@@ -61,9 +63,8 @@ pub fn write_json(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -
 ///
 /// # Errors
 /// Returns the errors of the writer.
-#[cfg(feature = "html")]
 pub fn write_html(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
-    html::write(report, shown, out)
+    html::write(&document::of(report, TextOptions::default(), shown), out)
 }
 
 /// Writes one table of the survey as CSV (RFC 4180).

@@ -1,7 +1,7 @@
-//! Sentences that text and HTML share: the best detector, the limit of a group, what an application waited for.
+//! Sentences: the best detector, the limit of a group, what an application waited for.
 
 use super::words;
-use crate::words::{capital, plural};
+use crate::words::{capital, grouped, plural};
 use crate::wrap::clean;
 use elephant_analysis::stragglers::cause::{Cause, StragglerCause};
 use elephant_analysis::stragglers::evaluation::Best;
@@ -61,25 +61,22 @@ pub(super) fn unlisted(report: &StragglerReport) -> String {
 
 /// "46 more applications without stragglers; 37 without enough successful tasks to compare": those without a place in
 /// the report. `None` if there are none, or if no application can be judged, which the answer says.
-pub(super) fn without(report: &StragglerReport, more: &str, show: impl Fn(u64) -> String) -> Option<String> {
+pub(super) fn without(report: &StragglerReport, more: &str) -> Option<String> {
     let count = |is_meant: &dyn Fn(&ApplicationStragglers) -> bool| {
         report.applications.iter().filter(|app| is_meant(app)).count() as u64
     };
     let unjudged = if report.total.tasks == 0 { 0 } else { count(&|app| app.judged() == 0) };
     let without = count(&|app| app.judged() > 0 && app.stragglers() == 0);
-    others(without, unjudged, more, show)
+    others(without, unjudged, more)
 }
 
-fn others(without: u64, unjudged: u64, more: &str, show: impl Fn(u64) -> String) -> Option<String> {
-    let applications = |count: u64| {
-        let plural = if count == 1 { "" } else { "s" };
-        format!("{} {more}application{plural}", show(count))
-    };
+fn others(without: u64, unjudged: u64, more: &str) -> Option<String> {
+    let applications = |count: u64| plural(count, &format!("{more}application"));
     match (without, unjudged) {
         (0, 0) => None,
         (0, _) => Some(format!("{} {UNJUDGED}", applications(unjudged))),
         (_, 0) => Some(format!("{} without stragglers", applications(without))),
-        _ => Some(format!("{} without stragglers; {} {UNJUDGED}", applications(without), show(unjudged))),
+        _ => Some(format!("{} without stragglers; {} {UNJUDGED}", applications(without), grouped(unjudged))),
     }
 }
 
@@ -345,7 +342,7 @@ mod tests {
 
     #[test]
     fn applications_without_a_place_are_all_counted() {
-        let text = |without, unjudged| others(without, unjudged, "more ", |count| count.to_string());
+        let text = |without, unjudged| others(without, unjudged, "more ");
         let both = "46 more applications without stragglers; 37 without enough successful tasks to compare";
         assert_eq!(text(46, 37).as_deref(), Some(both));
         assert_eq!(text(1, 0).as_deref(), Some("1 more application without stragglers"));

@@ -3,7 +3,6 @@
 use elephant_analysis::stragglers::cause::{Cause, Confidence};
 use elephant_analysis::stragglers::detect::{Parameter, Value};
 use elephant_analysis::stragglers::executions::{Basis, Certainty};
-use elephant_base::units::Timestamp;
 use elephant_engine::survey::{GroupReport, Origin, SWEPT, WaitedFor};
 use elephant_model::model::Engine;
 use elephant_model::model::table::TaskKind;
@@ -30,11 +29,6 @@ pub(super) const fn engine(origin: Origin) -> &'static str {
         Origin::Engine(Engine::MapReduce) => "MapReduce",
         Origin::Trace(_) => origin.name(),
     }
-}
-
-/// "2026-11-21".
-pub(super) fn date(at: Timestamp) -> Option<String> {
-    at.to_rfc3339()?.get(..10).map(str::to_owned)
 }
 
 /// "map task 7", "task 7 of stage 3.0", or in a trace "task 7 (priority 9)".

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::queries;
 use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::totals::saved_together;
@@ -43,6 +44,7 @@ pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn
         troubles::write(trouble, place, currency, options, out)?;
     }
     troubles::configuration(&app.recommended, columns, out)?;
+    queries::write(app, columns, out)?;
     if options.details {
         findings(app, options, out)?;
     }
@@ -133,7 +135,7 @@ fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) ->
 }
 
 /// Writes lines; all but the first are indented by two more columns.
-fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = " ".repeat(INDENT);
     for (index, line) in lines(text, columns.saturating_sub(INDENT + 2)).iter().enumerate() {
         writeln!(out, "{indent}{}{line}", if index == 0 { "" } else { "  " })?;

@@ -3,6 +3,7 @@
 mod application;
 mod jobs;
 mod piece;
+mod queries;
 mod troubles;
 
 use std::collections::BTreeSet;
@@ -218,25 +219,22 @@ fn not_judged(report: &Report) -> Vec<String> {
     parts
 }
 
-/// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".
-pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the lines of [`summary_lines`].
+fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let wrapped = summary_lines(report).into_iter().flat_map(|line| lines(&line, columns));
+    wrapped.into_iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate", after the reason why a report is empty.
+pub(super) fn summary_lines(report: &Report) -> Vec<String> {
     let Summary { files_analysed, files_skipped, files_failed, findings, .. } = report.summary;
-    let counts: Vec<String> = Severity::ALL
-        .into_iter()
-        .zip(findings)
-        .skip(1)
-        .rev()
-        .filter(|(_, count)| *count > 0)
-        .map(|(level, count)| format!("{count} {level}"))
-        .collect();
+    let levels = Severity::ALL.into_iter().zip(findings).skip(1).rev().filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = levels.map(|(level, count)| format!("{count} {level}")).collect();
     let files = plural(files_analysed, "file");
     let line = format!(
         "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",
         matching(&report.summary),
         if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") },
     );
-    if let Some(why) = why_empty(&report.summary) {
-        writeln!(out, "{why}")?;
-    }
-    lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+    why_empty(&report.summary).map(str::to_owned).into_iter().chain([line]).collect()
 }

@@ -1,14 +1,15 @@
 //! Renderers of replays.
 
-#[cfg(feature = "html")]
-mod html;
+mod document;
+mod jobs;
 mod json;
-mod text;
+mod replay;
+mod scaling;
 mod words;
 
 use std::io::{self, Write};
 
-use super::ascii::in_charset;
+use super::document::{html, text};
 use super::text::TextOptions;
 use elephant_engine::whatif::{ApplicationReplays, WhatIfReport};
 
@@ -20,8 +21,7 @@ pub enum WhatIfFormat {
     Text,
     /// For scripts.
     Json,
-    /// For people in a browser, one self-contained file. Needs the feature `html`.
-    #[cfg(feature = "html")]
+    /// For people in a browser, one self-contained file.
     Html,
 }
 
@@ -37,13 +37,9 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        WhatIfFormat::Text => {
-            let options = options.usable();
-            in_charset(options, out, |out| text::write(report, options, top, out))
-        }
+        WhatIfFormat::Text => text::write(&document::of(report, options, top), options, out),
         WhatIfFormat::Json => json::write(report, top, out),
-        #[cfg(feature = "html")]
-        WhatIfFormat::Html => html::write(report, top, out),
+        WhatIfFormat::Html => html::write(&document::of(report, options, top), out),
     }
 }
 

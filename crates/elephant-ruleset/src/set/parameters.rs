@@ -1,9 +1,10 @@
 //! Parameters in force that belong to no rule.
 
 use super::RuleSet;
-use super::settings::{GateParams, NodeParams, OrderParams};
+use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
 use crate::identity::JobIdentity;
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
+use elephant_catalogue::AdviceParams;
 use elephant_model::model::Application;
 use elephant_rule::params::layers::Parameter;
 
@@ -31,6 +32,18 @@ impl RuleSet {
     #[must_use]
     pub fn order(&self) -> &OrderParams {
         self.in_force.order()
+    }
+
+    /// The parameters of advice that several rules give.
+    #[must_use]
+    pub fn advice(&self) -> &AdviceParams {
+        self.in_force.advice()
+    }
+
+    /// The parameters of troubles and of what their remedies are worth.
+    #[must_use]
+    pub fn troubles(&self) -> &TroubleParams {
+        self.in_force.troubles()
     }
 
     /// The parameters of the ranking of nodes.

@@ -12,16 +12,10 @@ use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::spark::{Executor, Placement, StageAttempt};
 use elephant_model::model::{Application, Subject};
 use elephant_ruleset::RuleSet;
+use elephant_ruleset::settings::TroubleParams;
 
 /// The maximum number of stages on the path that are named.
 const PATH_STAGES: usize = 5;
-
-/// Tasks are even if the longest takes at most this multiple of the mean.
-const EVEN: f64 = 2.0;
-/// Tasks are not split into smaller ones than this, in milliseconds.
-const LEAST_TASK: f64 = 3000.0;
-/// With this many tasks for each slot, slots end at about the same time.
-const WAVES: f64 = 3.0;
 
 /// Executors of another number or size; `None` for what stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +63,7 @@ pub(super) struct Sizes {
 pub struct SparkReplays<'a> {
     app: &'a Application,
     params: &'a SparkMetricParams,
+    troubles: &'a TroubleParams,
     cost: Cost,
     plan: Plan,
     base: Outcome,
@@ -106,7 +101,8 @@ impl<'a> SparkReplays<'a> {
             driver: Some(driver.to_millis()),
             path: path.collect(),
         };
-        Ok(Self { app, params: rules.spark_metrics(), cost: Cost::of(metrics), plan, base, baseline })
+        let (params, troubles) = (rules.spark_metrics(), rules.troubles());
+        Ok(Self { app, params, troubles, cost: Cost::of(metrics), plan, base, baseline })
     }
 
     /// The replay without a change.
@@ -147,7 +143,11 @@ impl<'a> SparkReplays<'a> {
             // Other causes leave out nothing if the log has no data on them.
             if matches!(
                 cause,
-                Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Partitions(_)
+                Cause::Collections(..)
+                    | Cause::Spill(_)
+                    | Cause::FetchWait(_)
+                    | Cause::Work(..)
+                    | Cause::Partitions(_)
             ) {
                 self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
             }
@@ -187,8 +187,9 @@ impl<'a> SparkReplays<'a> {
             let times: Vec<f64> = times.map(Millis::as_f64).collect();
             let (count, slots) = (times.len() as f64, f64::from(self.slots()));
             let (all, longest) = (times.iter().sum::<f64>(), times.iter().copied().fold(0.0, f64::max));
-            let splits = count < slots && longest <= EVEN * all / count.max(1.0);
-            let waves = (all / slots / LEAST_TASK).floor().clamp(0.0, WAVES);
+            let splits = count < slots && longest <= self.troubles.even_tasks.get() * all / count.max(1.0);
+            let waves = (all / slots / self.troubles.least_task_time.get()).floor();
+            let waves = waves.min(self.troubles.tasks_per_slot.get()).max(0.0);
             let wanted = Millis::from_f64(slots * waves).filter(|it| splits && it.as_f64() > count)?;
             Some((id.stage, u32::try_from(wanted.get()).ok()?))
         };

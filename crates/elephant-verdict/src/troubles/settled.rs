@@ -28,6 +28,7 @@ pub(super) fn settled<'f>(case: &Case<'_>, grouped: Grouped<'f>) -> Settled<'f> 
         app: case.app,
         replays: &case.replays,
         run_time: case.metrics.run_time,
+        params: case.basis.rules.troubles(),
         idle_application: case.order().idle_application.get(),
     };
     let no_good = |judged: configuration::Judged<'_>| replayed_change::of(&grounds, judged);

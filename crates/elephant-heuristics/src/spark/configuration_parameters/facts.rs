@@ -2,7 +2,6 @@
 
 use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};
-use crate::spark::percent;
 use crate::spark::support::jvms::doubt_of_pauses;
 use crate::spark::support::losses::lost_executors;
 use crate::spark::support::memory::{
@@ -10,6 +9,7 @@ use crate::spark::support::memory::{
 };
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -17,6 +17,7 @@ use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_rule::finding::{Measure, Phrase, Word};
+use elephant_rule::wording::percent;
 
 /// The measurements that can pass a limit, in messages.
 const GC: &str = "{share} of task time is spent in garbage collection ({limit})";
@@ -28,7 +29,7 @@ const DRIVER_CORES: &str = "the driver has {cores} cores";
 
 /// Effective settings and measurements.
 pub(super) struct Facts<'a> {
-    pub(super) app: &'a Application,
+    pub(super) app: &'a Advised<'a>,
     pub(super) spark: &'a Spark,
     pub(super) stages: Vec<Analysis<'a>>,
     pub(super) now: ExecutorSize,
@@ -59,7 +60,7 @@ pub(super) struct Driver {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(app: &'a Application, spark: &'a Spark, limits: &Limits) -> Self {
+    pub(super) fn of(app: &'a Advised<'a>, spark: &'a Spark, limits: &Limits) -> Self {
         let whole = |key| app.conf.integer(key).and_then(|value| u64::try_from(value).ok());
         let now = ExecutorSize::now(app, spark);
         let peak = peak_heap(spark);

@@ -4,7 +4,7 @@ use elephant_model::model::Application;
 use elephant_model::model::spark::{Limit, Placement};
 use elephant_rule::finding::{Advice, Phrase, SettingChange};
 
-use crate::spark::spark;
+use crate::spark::support::application::spark;
 
 /// The digits after the point in a share of a resource.
 const DIGITS: f64 = 10_000.0;

@@ -3,11 +3,12 @@
 
 pub(crate) use elephant_analysis::executors::*;
 
-use crate::spark::change;
+use super::application::spark;
+use super::losses::lost_executors;
 use crate::spark::support::jvms::doubt_of_heaps;
 use crate::spark::support::limited::Limited;
-use crate::spark::support::losses::lost_executors;
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -16,6 +17,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ClusterManager, Spark};
 use elephant_model::model::table::{EndReason, Outcome};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::change;
 
 /// Advice on a heap that is as large as it must be.
 const NEEDED: &str =
@@ -23,10 +25,6 @@ const NEEDED: &str =
 /// Advice on a heap whose need is unknown.
 const SHORT: &str = "keep the heap: executors ran out of memory, and the event log does not contain the peaks of those that \
                      were lost";
-/// A driver's heap as a multiple of its highest use plus Spark's reserved memory: below the ratio from which rules find
-/// heaps too large.
-pub(crate) const DRIVER_ROOM: f64 = 1.2;
-
 /// Heap and cores of the processes that run tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExecutorSize {
@@ -152,6 +150,11 @@ pub(crate) fn why_needed(app: &Application, spark: &Spark) -> &'static str {
     if was_short(app, spark) { SHORT } else { NEEDED }
 }
 
+/// Whether executors or tasks of the application ended for lack of memory.
+pub(crate) fn is_short_of_memory(app: &Application) -> bool {
+    spark(app).is_some_and(|spark| was_short(app, spark))
+}
+
 /// Whether executors or tasks ended for lack of memory, inside or outside the heap. The peaks of lost executors are not in the
 /// event log, so those of the others do not tell how much is enough.
 pub(crate) fn was_short(app: &Application, spark: &Spark) -> bool {
@@ -198,8 +201,8 @@ pub(crate) fn largest_task_peak(app: &Application) -> Option<Bytes> {
 }
 
 /// The recommended overhead after containers were killed because of memory.
-pub(crate) fn more_overhead(app: &Application) -> Bytes {
-    rounded_up(overhead(app) + Bytes::from_mib(1024))
+pub(crate) fn more_overhead(app: &Advised<'_>) -> Bytes {
+    rounded_up(overhead(app) + app.advice.more_overhead.bytes())
 }
 
 /// Twice as many executors at a time; `None` if no setting bounds their number.

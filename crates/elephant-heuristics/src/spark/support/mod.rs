@@ -2,6 +2,7 @@
 //! stages.
 
 pub(super) mod adaptive;
+pub(super) mod application;
 pub(super) mod beyond_heap;
 pub(super) mod by_design;
 pub(super) mod cancelled;

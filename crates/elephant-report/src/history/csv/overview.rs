@@ -1,21 +1,26 @@
-//! The overview as CSV: one table with lines of several kinds, which the column `by` tells apart.
+//! The overview as CSV: one table with lines of several kinds, which the column `by` tells apart. Columns of other kinds of
+//! lines are empty.
 
 use std::io::{self, Write};
 
-use super::super::super::cells::{number, quoted};
-use super::super::{nodes, words};
-use super::{LIMIT, OF_GROUPS, limit, of_group};
-use elephant_base::units::Millis;
+use super::super::words;
+use super::{Named, OF_NODES, of_groups};
+use crate::document::Value;
+use crate::document::csv::{self, Column};
 use elephant_store::{
-    Answer, Fleet, Group, Grouped, Grouping, InPeriod, NodeSums, OverTime, Periods, Ranked, Realised, Remedy,
-    Unread,
+    Answer, Fleet, Grouped, Grouping, InPeriod, NodeSums, OverTime, Periods, Ranked, Realised, Remedy, Unread,
 };
 
-/// Columns of periods and of what belongs to a day.
-const DAYS: [&str; 2] = ["from", "until"];
-const SAVED: [&str; 2] = ["changes", "saved_gb_hours"];
-const REMEDY: [&str; 4] = ["jobs", "value", "recommended_value", "alike"];
-const CHANGE: [&str; 8] = [
+/// The columns between those of groups and those of nodes.
+const OTHERS: [&str; 18] = [
+    "from",
+    "until",
+    "changes",
+    "saved_gb_hours",
+    "jobs",
+    "value",
+    "recommended_value",
+    "alike",
     "changed",
     "first",
     "runs_before",
@@ -24,172 +29,160 @@ const CHANGE: [&str; 8] = [
     "resource_used_after_gb_hours",
     "runtime_before_ms",
     "runtime_after_ms",
+    "files",
+    "example",
 ];
-const FILES: [&str; 2] = ["files", "example"];
-/// Of changes of configurations, and of all of them; after all others, because it was added later.
+/// Of changes of configurations, and of all of them; later than the others.
 const MONEY: [&str; 4] = ["cost_before", "cost_after", "saved_cost", "changes_cost_unknown"];
 
-/// A line. Columns of other kinds of lines are empty.
-#[derive(Default)]
-struct Line {
-    group: [String; OF_GROUPS.len()],
-    days: [String; DAYS.len()],
-    saved: [String; SAVED.len()],
-    remedy: [String; REMEDY.len()],
-    change: [String; CHANGE.len()],
-    files: [String; FILES.len()],
-    node: [String; nodes::WORK.len()],
-    money: [String; MONEY.len()],
-    /// The time that remedies of a group save at most in addition.
-    limit: String,
+/// The answer and the fleet, in the line with all sums.
+type All<'a> = (&'a Answer, &'a Fleet);
+
+fn of_all<'a>() -> [Column<All<'a>>; 7] {
+    [
+        ("from", |(answer, _)| words::day(answer.from).into()),
+        ("until", |(answer, _)| words::day(answer.until).into()),
+        ("changes", |(_, fleet)| fleet.realised_of.into()),
+        ("saved_gb_hours", |(_, fleet)| fleet.realised_gb_hours.into()),
+        ("files", |(_, fleet)| fleet.unread_of.into()),
+        ("saved_cost", |(_, fleet)| fleet.realised_cost.into()),
+        ("changes_cost_unknown", |(answer, fleet)| {
+            answer.currency.as_ref().map(|_| fleet.realised_unpriced).into()
+        }),
+    ]
 }
 
-impl Line {
-    /// A line with sums of a group.
-    fn of(by: &str, group: &Group) -> Self {
-        Self { group: of_group(by, group), limit: limit(group), ..Self::default() }
+/// What a group used in a period.
+struct Period<'a> {
+    by: &'static str,
+    key: Option<&'a str>,
+    of: InPeriod<'a>,
+    until: String,
+}
+
+fn of_periods<'a>() -> [Column<Period<'a>>; 6] {
+    [
+        ("by", |period| period.by.into()),
+        ("key", |period| period.key.into()),
+        ("resource_used_gb_hours", |period| period.of.used_gb_hours.into()),
+        ("resource_wasted_gb_hours", |period| period.of.wasted_gb_hours.into()),
+        ("from", |period| period.of.from.into()),
+        ("until", |period| period.until.as_str().into()),
+    ]
+}
+
+const OF_REMEDIES: [Column<Remedy>; 7] = [
+    ("by", |_| "remedy".into()),
+    ("key", |remedy| remedy.setting.as_str().into()),
+    ("applications", |remedy| remedy.applications.into()),
+    ("jobs", |remedy| remedy.jobs.into()),
+    ("value", |remedy| remedy.from.as_deref().into()),
+    ("recommended_value", |remedy| remedy.to.as_str().into()),
+    ("alike", |remedy| remedy.alike.into()),
+];
+
+const OF_CHANGES: [Column<Realised>; 16] = [
+    ("by", |_| "change".into()),
+    ("key", |change| change.job.as_str().into()),
+    ("from", |change| words::day(change.since).into()),
+    ("until", |change| words::day(change.undone).into()),
+    ("saved_gb_hours", |change| change.saved_gb_hours.into()),
+    ("changed", |change| words::settings(change).into()),
+    ("first", |change| change.first.as_str().into()),
+    ("runs_before", |change| change.runs.0.into()),
+    ("runs_after", |change| change.runs.1.into()),
+    ("resource_used_before_gb_hours", |change| change.used_gb_hours.0.into()),
+    ("resource_used_after_gb_hours", |change| change.used_gb_hours.1.into()),
+    ("runtime_before_ms", |change| change.run_time.map(|(before, _)| before).into()),
+    ("runtime_after_ms", |change| change.run_time.map(|(_, after)| after).into()),
+    ("cost_before", |change| change.cost.map(|(before, _)| before).into()),
+    ("cost_after", |change| change.cost.map(|(_, after)| after).into()),
+    ("saved_cost", |change| change.saved_cost.into()),
+];
+
+const OF_UNREAD: [Column<Unread>; 4] = [
+    ("by", |_| "unread".into()),
+    ("key", |kind| kind.problem.as_str().into()),
+    ("files", |kind| kind.files.into()),
+    ("example", |kind| kind.example.as_str().into()),
+];
+
+/// The title of a column of nodes: as in the table of nodes, but `failed` is a column of applications.
+fn of_node(title: &'static str) -> &'static str {
+    match title {
+        "node" => "key",
+        "failed" => "failed_attempts",
+        title => title,
+    }
+}
+
+struct Lines<'o> {
+    titles: Vec<&'static str>,
+    out: &'o mut dyn Write,
+}
+
+impl Lines<'_> {
+    fn write<T>(&mut self, columns: &[Column<T>], item: &T) -> io::Result<()> {
+        self.cells(&csv::cells(columns, item))
     }
 
-    /// A line without sums of a group.
-    fn named(by: &str, key: &str, applications: Option<u64>) -> Self {
-        Self::with((by, key), applications, [None, None])
+    fn cells(&mut self, known: &[(&str, String)]) -> io::Result<()> {
+        let cell = |title: &&str| {
+            known.iter().find(|(known, _)| known == title).map_or("", |(_, cell)| cell.as_str())
+        };
+        writeln!(self.out, "{}", self.titles.iter().map(cell).collect::<Vec<_>>().join(","))
     }
 
-    /// A line with the memory that was used and wasted.
-    fn with((by, key): (&str, &str), applications: Option<u64>, [used, wasted]: [Option<f64>; 2]) -> Self {
-        let no = String::new;
-        let (by, key, applications) = (by.to_owned(), quoted(key), number(applications));
-        let (used, wasted) = (number(used), number(wasted));
-        let group = [
-            by,
-            key,
-            applications,
-            no(),
-            no(),
-            no(),
-            no(),
-            no(),
-            used,
-            wasted,
-            no(),
-            no(),
-            no(),
-            no(),
-            no(),
-            no(),
-        ];
-        Self { group, ..Self::default() }
+    fn groups(&mut self, grouping: Grouping, grouped: &Grouped) -> io::Result<()> {
+        let by = words::key(grouping);
+        grouped.groups.iter().try_for_each(|group| self.write(&of_groups(), &(by, group)))
     }
 
-    fn write(self, out: &mut dyn Write) -> io::Result<()> {
-        let Self { group, days, saved, remedy, change, files, node, money, limit } = self;
-        let cells = group.into_iter().chain(days).chain(saved).chain(remedy).chain(change).chain(files);
-        writeln!(out, "{}", cells.chain(node).chain(money).chain([limit]).collect::<Vec<_>>().join(","))
+    fn ranked(&mut self, by: &'static str, ranked: &Ranked, periods: &Periods) -> io::Result<()> {
+        let mut rows = ranked.grouped.groups.iter().zip(&ranked.over_time);
+        rows.try_for_each(|(group, values)| self.over_time((by, group.key.as_deref()), values, periods))
+    }
+
+    fn over_time(
+        &mut self,
+        (by, key): (&'static str, Option<&str>),
+        values: &OverTime,
+        periods: &Periods,
+    ) -> io::Result<()> {
+        values.known(periods).try_for_each(|of| {
+            let until = periods.last_day(of.from).unwrap_or_else(|| of.from.to_owned());
+            self.write(&of_periods(), &Period { by, key, of, until })
+        })
+    }
+
+    fn node(&mut self, node: &NodeSums) -> io::Result<()> {
+        let cells = csv::cells(&OF_NODES, node).into_iter().map(|(title, cell)| (of_node(title), cell));
+        self.cells(&[("by", csv::cell(&Value::from("node")))].into_iter().chain(cells).collect::<Vec<_>>())
     }
 }
 
 pub(super) fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-    // As in the table of nodes, but `failed` is a column of applications.
-    let work = nodes::WORK.map(|title| if title == "failed" { "failed_attempts" } else { title });
-    let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &work, &MONEY, &[LIMIT]];
-    writeln!(out, "{}", titles.concat().join(","))?;
-    let end = |moment| words::day(moment).unwrap_or_default();
-    Line {
-        days: [end(answer.from), end(answer.until)],
-        saved: [fleet.realised_of.to_string(), fleet.realised_gb_hours.to_string()],
-        files: [fleet.unread_of.to_string(), String::new()],
-        money: [
-            String::new(),
-            String::new(),
-            number(fleet.realised_cost),
-            number(answer.currency.as_ref().map(|_| fleet.realised_unpriced)),
-        ],
-        ..Line::of("all", &answer.total)
-    }
-    .write(out)?;
-    groups(Grouping::Job, &fleet.jobs.grouped, out)?;
-    groups(Grouping::Trouble, &fleet.troubles, out)?;
-    groups(Grouping::User, &fleet.users.grouped, out)?;
-    groups(Grouping::Queue, &fleet.queues.grouped, out)?;
+    let groups = of_groups().map(|(title, _)| title);
+    let (limit, groups) = groups.split_last().map_or(("", &groups[..]), |(limit, groups)| (*limit, groups));
+    let nodes = OF_NODES.map(|(title, _)| of_node(title));
+    let nodes = nodes.get(2..).unwrap_or_default();
+    let titles = [groups, &OTHERS, nodes, &MONEY, &[limit]].concat();
+    writeln!(out, "{}", titles.join(","))?;
+    let mut lines = Lines { titles, out };
+    let total: Named<'_> = ("all", &answer.total);
+    lines.cells(&[csv::cells(&of_groups(), &total), csv::cells(&of_all(), &(answer, fleet))].concat())?;
+    lines.groups(Grouping::Job, &fleet.jobs.grouped)?;
+    lines.groups(Grouping::Trouble, &fleet.troubles)?;
+    lines.groups(Grouping::User, &fleet.users.grouped)?;
+    lines.groups(Grouping::Queue, &fleet.queues.grouped)?;
     if let Some(periods) = &fleet.periods {
-        over_time("all_over_time", None, (&fleet.over_time, periods), out)?;
-        all_over_time("job_over_time", &fleet.jobs, periods, out)?;
-        all_over_time("user_over_time", &fleet.users, periods, out)?;
-        all_over_time("queue_over_time", &fleet.queues, periods, out)?;
+        lines.over_time(("all_over_time", None), &fleet.over_time, periods)?;
+        lines.ranked("job_over_time", &fleet.jobs, periods)?;
+        lines.ranked("user_over_time", &fleet.users, periods)?;
+        lines.ranked("queue_over_time", &fleet.queues, periods)?;
     }
-    fleet.remedies.iter().try_for_each(|one| remedy(one).write(out))?;
-    fleet.realised.iter().try_for_each(|one| change(one).write(out))?;
-    fleet.nodes.nodes.iter().try_for_each(|one| node(one).write(out))?;
-    fleet.unread.iter().try_for_each(|one| unread(one).write(out))
-}
-
-fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Result<()> {
-    grouped.groups.iter().try_for_each(|group| Line::of(words::key(grouping), group).write(out))
-}
-
-fn all_over_time(by: &str, ranked: &Ranked, periods: &Periods, out: &mut dyn Write) -> io::Result<()> {
-    let mut rows = ranked.grouped.groups.iter().zip(&ranked.over_time);
-    rows.try_for_each(|(group, values)| over_time(by, group.key.as_deref(), (values, periods), out))
-}
-
-fn over_time(
-    by: &str,
-    key: Option<&str>,
-    (values, periods): (&OverTime, &Periods),
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    values.known(periods).try_for_each(|period| {
-        let InPeriod { from, used_gb_hours, wasted_gb_hours } = period;
-        let until = periods.last_day(from).unwrap_or_else(|| from.to_owned());
-        Line {
-            days: [from.to_owned(), until],
-            ..Line::with((by, key.unwrap_or_default()), None, [used_gb_hours, wasted_gb_hours])
-        }
-        .write(out)
-    })
-}
-
-fn remedy(remedy: &Remedy) -> Line {
-    Line {
-        remedy: [
-            remedy.jobs.to_string(),
-            remedy.from.as_deref().map(quoted).unwrap_or_default(),
-            quoted(&remedy.to),
-            remedy.alike.to_string(),
-        ],
-        ..Line::named("remedy", &remedy.setting, Some(remedy.applications))
-    }
-}
-
-fn change(change: &Realised) -> Line {
-    let (time_before, time_after) = change.run_time.unzip();
-    let (cost_before, cost_after) = change.cost.unzip();
-    Line {
-        days: [words::first_day(change), words::day(change.undone).unwrap_or_default()],
-        saved: [String::new(), change.saved_gb_hours.to_string()],
-        change: [
-            quoted(&words::settings(change)),
-            quoted(&change.first),
-            change.runs.0.to_string(),
-            change.runs.1.to_string(),
-            change.used_gb_hours.0.to_string(),
-            change.used_gb_hours.1.to_string(),
-            number(time_before.map(Millis::get)),
-            number(time_after.map(Millis::get)),
-        ],
-        money: [number(cost_before), number(cost_after), number(change.saved_cost), String::new()],
-        ..Line::named("change", &change.job, None)
-    }
-}
-
-fn node(node: &NodeSums) -> Line {
-    let [_, _, cells @ ..] = nodes::row(node);
-    Line { node: cells, ..Line::named("node", &node.name, Some(node.applications)) }
-}
-
-fn unread(kind: &Unread) -> Line {
-    Line {
-        files: [kind.files.to_string(), quoted(&kind.example)],
-        ..Line::named("unread", &kind.problem, None)
-    }
+    fleet.remedies.iter().try_for_each(|one| lines.write(&OF_REMEDIES, one))?;
+    fleet.realised.iter().try_for_each(|one| lines.write(&OF_CHANGES, one))?;
+    fleet.nodes.nodes.iter().try_for_each(|one| lines.node(one))?;
+    fleet.unread.iter().try_for_each(|one| lines.write(&OF_UNREAD, one))
 }

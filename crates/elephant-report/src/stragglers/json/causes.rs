@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::super::words;
 use crate::json::Pairs;
 use elephant_analysis::stragglers::cause::{Cause, CauseCounts, Confidence};
 use elephant_engine::survey::{CauseCorrelation, StragglerDay, Waiting};
@@ -27,7 +26,7 @@ pub(super) struct DayView {
 
 pub(super) fn day(day: &StragglerDay) -> DayView {
     DayView {
-        date: words::date(day.begin),
+        date: crate::words::day(day.begin),
         applications_count: day.applications,
         tasks_count: day.tasks,
         stragglers_count: day.stragglers,

@@ -1,0 +1,342 @@
+//! An answer as a document: the sums first, then tables.
+
+use super::nodes::{ranking, summary as of_nodes};
+use super::over_time::{chart, latest, trend};
+use super::words;
+use crate::document::{Block, Cell, Column, Document, Drawing, Figure, Media, Row, Section, Table, Value};
+use crate::words::plural;
+use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Periods, Ranked, Run, Runs, View};
+
+const FOOTER: &str = "from a store. Times are in UTC. 1 GB·h is one gibibyte held for one hour. What is unknown of an application is missing in the sums; what --top leaves out is in them.";
+
+/// The answer; only its first sentences if a summary is wanted.
+pub(super) fn of(answer: &Answer, summary: bool) -> Document<'_> {
+    let filler = Filler { answer, currency: answer.currency.as_deref() };
+    let mut sections = vec![filler.sums(summary)];
+    if !summary {
+        filler.view(&mut sections);
+    }
+    Document { title: "Fleet", foot: FOOTER.to_owned(), problems: &[], sections }
+}
+
+struct Filler<'a> {
+    answer: &'a Answer,
+    /// Of costs, if there are prices.
+    currency: Option<&'a str>,
+}
+
+impl<'a> Filler<'a> {
+    fn sums(&self, summary: bool) -> Section<'a> {
+        let answer = self.answer;
+        let mut section = Section::new("answer", "Answer", "").with(Block::Headline(words::extent(answer)));
+        if answer.total.applications == 0 {
+            return section;
+        }
+        section =
+            section.with(Block::Lead(words::costs(answer))).only(Media::HTML, Block::Figures(self.figures()));
+        match &answer.view {
+            View::Overview(fleet) if !summary => section
+                .only(Media::PLAIN, words::saved_so_far(fleet, self.currency).map(Block::Lead))
+                .only(Media::TEXT, words::unread(fleet).map(Block::Lead))
+                .only(Media::TEXT, of_nodes(&fleet.nodes).map(Block::Lead)),
+            View::Job(runs) if !summary => {
+                let changes = runs.changes.iter().map(|change| Block::Lead(words::change(change)));
+                let none = Block::Lead("neither run time nor memory changed its level".to_owned());
+                let none = runs.changes.is_empty().then_some(none);
+                changes.chain(none).fold(section, Section::with)
+            }
+            _ => section,
+        }
+    }
+
+    fn figures(&self) -> Vec<Figure<'a>> {
+        let total = &self.answer.total;
+        let hours = |hours: Option<f64>| Value::known(hours, |hours| Value::Amount(hours, "GB·h"));
+        let money = |cost| words::money_text(cost, self.currency);
+        let of = (total.judged_gb_hours != total.used_gb_hours)
+            .then(|| format!(" of the {} GB·h that can be judged", words::known(total.judged_gb_hours)));
+        let share = words::share(total).map(|share| format!("{share:.0}\u{a0}%"));
+        let share = share.into_iter().chain(of).collect::<String>();
+        let figure = |name, value, remarks: Vec<Option<String>>| Figure {
+            name,
+            value,
+            remarks: remarks.into_iter().flatten().collect(),
+        };
+        let runs = format!("{} failed, {} not judged", total.failed, total.unjudged);
+        let mut figures = vec![
+            figure("Applications", total.applications.into(), vec![Some(runs)]),
+            figure("Used", hours(total.used_gb_hours), vec![money(total.cost)]),
+            figure("Not needed", hours(total.wasted_gb_hours), vec![Some(share)]),
+            figure("Known remedies save", hours(total.saved_gb_hours), vec![money(total.saved_cost)]),
+        ];
+        if let View::Overview(fleet) = &self.answer.view
+            && fleet.realised_of > 0
+        {
+            let by = format!("by {}", plural(fleet.realised_of, "change"));
+            let saved = Value::Amount(fleet.realised_gb_hours, "GB·h");
+            let remarks = vec![Some(by), money(fleet.realised_cost)];
+            figures.push(figure("Changed configurations saved", saved, remarks));
+        }
+        figures
+    }
+
+    fn view(&self, sections: &mut Vec<Section<'a>>) {
+        let total = self.answer.total.applications;
+        match &self.answer.view {
+            View::Overview(fleet) if total == 0 => sections.push(unread(fleet)),
+            View::Overview(fleet) => self.fleet(fleet, sections),
+            View::Groups(grouping, grouped) => {
+                sections.push(self.groups(("groups", "Groups"), *grouping, grouped, None));
+            }
+            View::Nodes(all) => sections.push(ranking(all, Media::ALL)),
+            View::Worst(runs) => {
+                let hidden = words::hidden(total, runs.len());
+                sections.push(self.runs(runs, true).hiding(hidden, "more (`--top`)"));
+            }
+            View::Job(Runs { shown, of, .. }) => {
+                let hidden = words::hidden(*of, shown.len());
+                sections.push(self.runs(shown, false).hiding(hidden, "earlier (`--top`)"));
+            }
+        }
+    }
+
+    fn fleet(&self, fleet: &'a Fleet, sections: &mut Vec<Section<'a>>) {
+        let ranked = |id, title, grouping, ranked: &'a Ranked| {
+            let series = fleet.periods.as_ref().map(|periods| (ranked, periods));
+            self.groups((id, title), grouping, &ranked.grouped, series)
+        };
+        let mut time =
+            Section::new("time", "Over time", "Over time").only(Media::HTML, chart(fleet).map(Block::Chart));
+        if let Some((table, earlier)) = latest(fleet) {
+            time = time.only(Media::PLAIN, Block::Table(table));
+            let note = format!("{} earlier (`--format json`)", crate::words::grouped(earlier));
+            time = time.only(Media::PLAIN, (earlier > 0).then_some(Block::Note(note)));
+        }
+        sections.extend([
+            time,
+            ranked("jobs", "Jobs", Grouping::Job, &fleet.jobs),
+            self.groups(("troubles", "Troubles"), Grouping::Trouble, &fleet.troubles, None),
+            ranked("users", "Users", Grouping::User, &fleet.users),
+            ranked("queues", "Queues", Grouping::Queue, &fleet.queues),
+            remedies(fleet),
+            self.realised(fleet),
+            ranking(&fleet.nodes, Media::WIDE),
+            unread(fleet),
+        ]);
+    }
+
+    /// Sums of groups, with the waste of each over time if that is known.
+    fn groups(
+        &self,
+        (id, title): (&'static str, &'static str),
+        grouping: Grouping,
+        grouped: &'a Grouped,
+        series: Option<(&'a Ranked, &'a Periods)>,
+    ) -> Section<'a> {
+        let section = Section::new(id, title, title);
+        if grouped.groups.is_empty() {
+            return section;
+        }
+        let trends = grouped.groups.iter().enumerate().map(|(place, _)| {
+            let (ranked, periods) = series?;
+            trend(ranked.over_time.get(place)?, periods)
+        });
+        let trends: Vec<_> = trends.collect();
+        let on_page = |wanted: bool| if wanted { Media::HTML } else { Media::NONE };
+        // Findings have no saving of their own.
+        let saves = if grouping == Grouping::Rule { Media::PLAIN } else { Media::ALL };
+        let columns = [
+            Column::key(words::key(grouping), 12, 48),
+            Column::text("not needed over time, each to its own scale", 0)
+                .only(on_page(trends.iter().any(Option::is_some))),
+            Column::number("runs", 5),
+            Column::number("failed", 6),
+            Column::number("GB·h", 7),
+            Column::number("wasted", 7).long("not needed").in_list("wasted"),
+            Column::number("%", 4).long("share").in_list("wasted %"),
+            Column::number("saves", 7).long("remedies save").in_list("saves GB·h").only(saves),
+        ];
+        let rows = grouped
+            .groups
+            .iter()
+            .zip(trends)
+            .map(|(group, trend)| Row::new(cells(group, trend).into_iter().chain(self.cost(group.cost))));
+        let table = Table::new(columns.into_iter().chain(self.cost_column(6)), rows);
+        section
+            .with(Block::Table(table))
+            .hiding(words::hidden(grouped.of, grouped.groups.len()), "more (`--top`)")
+    }
+
+    fn cost_column(&self, least: usize) -> Option<Column> {
+        self.currency.map(|currency| Column::number(currency.to_owned(), least).on_page("Cost"))
+    }
+
+    fn cost(&self, cost: Option<f64>) -> Option<Cell<'a>> {
+        self.currency.map(|currency| Value::known(cost, |cost| Value::Amount(cost, currency)).into())
+    }
+
+    /// What changes of configurations saved.
+    fn realised(&self, fleet: &'a Fleet) -> Section<'a> {
+        const NOTE: &str = "Medians of runs that succeeded, before and after. At least three of each are compared; changes below 10 % are left out. Other things may have changed at the same time, such as the data.";
+        let section = Section::new("realised", "Changes", "What changed configurations saved");
+        if fleet.realised.is_empty() {
+            return section;
+        }
+        let costs = if self.currency.is_some() { Media::HTML } else { Media::NONE };
+        let columns = [
+            Column::key("job", 0, 0),
+            Column::text("since", 0),
+            Column::text("changed", 0),
+            Column::number("GB·h a run", 0),
+            Column::number("cost of a run", 0).only(costs),
+            Column::number("run time", 0),
+            Column::number("runs", 0),
+            Column::number("saved so far", 0),
+            Column::number("cost saved", 0).only(costs),
+        ];
+        let rows = fleet.realised.iter().map(|change| {
+            let cost = words::costs_of_run(change, self.currency);
+            let saved = Value::known(change.saved_cost.zip(self.currency), |(saved, currency)| {
+                Value::Amount(saved, currency)
+            });
+            let cost_saved = change.saved_cost.map(|saved| saved >= 0.0);
+            let changed = Value::words(words::settings_as_code(change));
+            Row::new([
+                change.job.as_str().into(),
+                Value::Sorted(words::since(change), None).into(),
+                changed.into(),
+                Value::Sorted(words::before_after(change), Some(change.used_gb_hours.1)).into(),
+                Value::Sorted(cost, change.cost.map(|(_, after)| after)).into(),
+                Value::Sorted(words::run_times(change), change.run_time.map(|(_, after)| after.as_f64()))
+                    .into(),
+                Value::Sorted(format!("{} → {}", change.runs.0, change.runs.1), Some(change.runs.1 as f64))
+                    .into(),
+                Cell::from(Value::Amount(change.saved_gb_hours, "GB·h")).better(change.saved_gb_hours >= 0.0),
+                cost_saved.into_iter().fold(Cell::from(saved), Cell::better),
+            ])
+        });
+        let sentences = fleet.realised.iter().map(|change| words::realised(change, self.currency)).collect();
+        let unpriced = words::unpriced(fleet)
+            .map(|without| Block::Note(format!("The money saved so far is {without}.")));
+        section
+            .only(Media::HTML, Block::Note(NOTE.to_owned()))
+            .only(Media::PLAIN, Block::Label("changed configurations".to_owned()))
+            .only(Media::PLAIN, Block::List(sentences))
+            .only(Media::HTML, Block::Table(Table::new(columns, rows)))
+            .hiding(words::hidden(fleet.realised_of, fleet.realised.len()), "more (`--top`)")
+            .only(Media::HTML, unpriced)
+    }
+
+    /// Runs, with the names of their jobs and what to change if they are of several jobs.
+    fn runs(&self, runs: &'a [Run], named: bool) -> Section<'a> {
+        let section = Section::new("runs", "Applications", "Applications");
+        if runs.is_empty() {
+            return section;
+        }
+        let wide = |wanted: bool| if wanted { Media::WIDE } else { Media::NONE };
+        // An id of YARN and a cost fit into 80 columns.
+        let columns = [
+            Column::text("started", 10),
+            Column::key(if named { "application" } else { "run" }, 20, 48).long("application").with_end(),
+            Column::text("user", 0).only(Media::HTML),
+            Column::text("status", 6),
+            Column::number("took", 7),
+            Column::number("GB·h", 5),
+            Column::number("wasted", 6).long("not needed").in_list("wasted"),
+            Column::text("first trouble", 0).only(Media::WIDE),
+            Column::text("what to change", 0).only(wide(named)),
+        ];
+        let rows = runs.iter().map(|run| {
+            let trouble = run.trouble.as_ref();
+            let remedy = trouble.and_then(|(_, remedy)| remedy.as_deref());
+            let cause = trouble.map(|(cause, _)| format!("{}: {cause}", run.severity.name()));
+            let known: Vec<&str> =
+                run.name.as_deref().filter(|_| named).into_iter().chain(cause.as_deref()).collect();
+            let first = trouble.map_or_else(
+                || Value::Nothing.into(),
+                |(cause, _)| {
+                    Cell::from(Value::words(cause.as_str())).badge(run.severity, run.severity.name())
+                },
+            );
+            let words = |words: Option<&'a str>| words.map_or(Value::Nothing, Value::words);
+            let cells: [Cell<'a>; 9] = [
+                run.submitted.into(),
+                Cell::from(run.id.as_str()).remark(run.name.as_deref().map(Value::from)),
+                run.user.as_deref().map_or(Value::Nothing, Value::from).into(),
+                run.status.as_str().into(),
+                run.run_time.into(),
+                words::hours(run.used_gb_hours).into(),
+                words::hours(run.wasted_gb_hours).into(),
+                first,
+                words(remedy).into(),
+            ];
+            Row::new(cells.into_iter().chain(self.cost(run.cost)))
+                .below((!known.is_empty()).then(|| known.join(", ")))
+                .below(remedy.filter(|_| named).map(|remedy| format!("→ {remedy}")))
+        });
+        section.with(Block::Table(Table::new(columns.into_iter().chain(self.cost_column(5)), rows)))
+    }
+}
+
+fn cells(group: &Group, trend: Option<crate::document::Chart>) -> [Cell<'_>; 8] {
+    let amount = |value: Option<f64>| Cell::from(words::hours(value));
+    [
+        group.key.as_deref().into(),
+        trend.map_or(Value::Nothing, |chart| Value::Drawing(Drawing::Bars(chart))).into(),
+        group.applications.into(),
+        group.failed.into(),
+        amount(group.used_gb_hours),
+        amount(group.wasted_gb_hours),
+        Value::known(words::share(group), |share| Value::Percent(share, 0)).into(),
+        amount(group.saved_gb_hours),
+    ]
+}
+
+fn remedies(fleet: &Fleet) -> Section<'_> {
+    const NOTE: &str =
+        "`elephant-rs analyze` on an application's history has its whole configuration to paste.";
+    let section = Section::new("remedies", "Remedies", "Settings that most applications should change");
+    if fleet.remedies.is_empty() {
+        return section;
+    }
+    let columns = [
+        Column::key("setting", 16, 60),
+        Column::number("runs", 5).long("applications").in_list("runs"),
+        Column::number("jobs", 5),
+        Column::text("most often", 0).only(Media::WIDE),
+    ];
+    let rows = fleet.remedies.iter().map(|remedy| {
+        let most = words::remedy(remedy);
+        let below = format!("most often {most}");
+        let name = Value::Code(remedy.setting.as_str().into());
+        let cells = [name.into(), remedy.applications.into(), remedy.jobs.into(), Value::words(most).into()];
+        Row::new(cells).below(below)
+    });
+    section
+        .with(Block::Table(Table::new(columns, rows)))
+        .hiding(words::hidden(fleet.remedies_of, fleet.remedies.len()), "more (`--top`)")
+        .only(Media::HTML, Block::Note(NOTE.to_owned()))
+}
+
+fn unread(fleet: &Fleet) -> Section<'_> {
+    let section = Section::new("unread", "Not read", "What could not be read");
+    if fleet.unread.is_empty() {
+        return section;
+    }
+    let of_store = format!("{} of the store, regardless of the filters.", plural(fleet.unread_of, "file"));
+    let columns = [Column::number("files", 0), Column::text("problem", 0), Column::text("for example", 0)];
+    let rows = fleet.unread.iter().map(|kind| {
+        Row::new([
+            kind.files.into(),
+            Value::words(kind.problem.as_str()).into(),
+            kind.example.as_str().into(),
+        ])
+    });
+    section
+        .only(Media::TEXT, Block::Label("files that could not be read".to_owned()))
+        .only(Media::TEXT, Block::List(fleet.unread.iter().map(words::unread_kind).collect()))
+        .only(Media::MARKDOWN, words::unread(fleet).map(Block::Lead))
+        .only(Media::HTML, Block::Note(of_store))
+        .only(Media::WIDE, Block::Table(Table::new(columns, rows).in_order()))
+        .hiding(fleet.unread_hidden(), "more (`--top`)")
+}

@@ -49,10 +49,10 @@ fn recorded_applications_use_no_more_core_hours_than_they_hold() {
 
 /// Tasks in any order on two executors: executor, launch, duration, and when the result is ready.
 fn tasks() -> impl Strategy<Value = Vec<Task>> {
-    let task = (0..2usize, 0..2000i64, 1..3000i64, prop::option::of(0.0..1.0f64));
+    let task = (0..2usize, 0..2000i64, 1..3000i64, prop::option::of(0..1000i64));
     let task = task.prop_map(|(executor, launch, duration, ready)| Task {
         launch,
-        result_ready: ready.map(|share| (share * duration as f64) as i64),
+        result_ready: ready.map(|thousandths| duration * thousandths / 1000),
         ..Task::new(["1", "2"][executor], duration)
     });
     prop::collection::vec(task, 1..40)

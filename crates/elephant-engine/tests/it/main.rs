@@ -21,6 +21,7 @@ mod nodes;
 
 mod public_runs;
 mod purposes;
+mod platforms;
 mod queries;
 mod replay;
 mod savings;

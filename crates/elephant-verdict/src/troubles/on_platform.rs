@@ -20,7 +20,9 @@ pub(super) fn adapt(app: &Application, troubles: &mut [Trouble], findings: &mut 
         trouble.change.retain(|change| instead(change).is_none());
         adapt_lines(&mut trouble.advice, &instead);
     }
-    findings.iter_mut().for_each(|finding| adapt_lines(&mut finding.advice, &instead));
+    for finding in findings {
+        adapt_lines(&mut finding.advice, &instead);
+    }
 }
 
 fn adapt_lines(advice: &mut Vec<Advice>, instead: &impl Fn(&SettingChange) -> Option<String>) {
@@ -100,8 +102,8 @@ mod tests {
     #[test]
     fn elsewhere_advice_stays() {
         let line = Advice::new("try").set([change("spark.executor.cores", "4")]);
-        assert_eq!(adapted(&[("spark.master", "yarn")], vec![line.clone()]), [line.text.clone()]);
+        assert_eq!(adapted(&[("spark.master", "yarn")], vec![line.clone()]), [&*line.text]);
         // There is nothing to say instead: the configuration says why the setting stays.
-        assert_eq!(adapted(&[("spark.master", "local[4]")], vec![line.clone()]), [line.text]);
+        assert_eq!(adapted(&[("spark.master", "local[4]")], vec![line.clone()]), [&*line.text]);
     }
 }

@@ -9,9 +9,9 @@ pub enum NativeEngine {
     Photon,
     /// NVIDIA's accelerator for GPUs.
     Rapids,
-    /// Apache Gluten, with Velox or ClickHouse.
+    /// Apache Gluten, with Velox or `ClickHouse`.
     Gluten,
-    /// Apache DataFusion Comet.
+    /// Comet, of Apache `DataFusion`.
     Comet,
     /// The native execution engine of Microsoft Fabric.
     Fabric,

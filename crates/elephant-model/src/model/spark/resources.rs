@@ -238,26 +238,24 @@ mod tests {
 
     #[test]
     fn the_scarcest_resource_decides() {
-        for (settings, cores, gpus, slots) in [
-            (&[][..], 16, 1, 16),
-            (&[("spark.task.cpus", "5")], 16, 0, 3),
-            (&[("spark.task.cpus", "8")], 4, 0, 1),
-            (&[("spark.task.resource.gpu.amount", "0.25")], 16, 1, 4),
-            (&[("spark.task.resource.gpu.amount", "0.0625")], 16, 1, 16),
-            (&[("spark.task.resource.gpu.amount", "0.3")], 16, 2, 6),
-            (&[("spark.task.resource.gpu.amount", "1")], 16, 4, 4),
-            (&[("spark.task.resource.gpu.amount", "2")], 16, 4, 2),
-            (&[("spark.task.resource.gpu.amount", "0.25"), ("spark.task.cpus", "8")], 16, 1, 2),
+        for (settings, [cores, gpus, slots]) in [
+            (&[][..], [16, 1, 16]),
+            (&[("spark.task.cpus", "5")], [16, 0, 3]),
+            (&[("spark.task.cpus", "8")], [4, 0, 1]),
+            (&[("spark.task.resource.gpu.amount", "0.25")], [16, 1, 4]),
+            (&[("spark.task.resource.gpu.amount", "0.0625")], [16, 1, 16]),
+            (&[("spark.task.resource.gpu.amount", "0.3")], [16, 2, 6]),
+            (&[("spark.task.resource.gpu.amount", "1")], [16, 4, 4]),
+            (&[("spark.task.resource.gpu.amount", "2")], [16, 4, 2]),
+            (&[("spark.task.resource.gpu.amount", "0.25"), ("spark.task.cpus", "8")], [16, 1, 2]),
             // Without an announced GPU, the request counts; without both, nothing limits.
             (
                 &[("spark.task.resource.gpu.amount", "0.5"), ("spark.executor.resource.gpu.amount", "1")],
-                16,
-                0,
-                2,
+                [16, 0, 2],
             ),
-            (&[("spark.task.resource.gpu.amount", "0.5")], 16, 0, 16),
-            (&[("spark.task.resource.gpu.amount", "0")], 16, 1, 16),
-            (&[("spark.task.resource.gpu.amount", "many")], 16, 1, 16),
+            (&[("spark.task.resource.gpu.amount", "0.5")], [16, 0, 16]),
+            (&[("spark.task.resource.gpu.amount", "0")], [16, 1, 16]),
+            (&[("spark.task.resource.gpu.amount", "many")], [16, 1, 16]),
         ] {
             let conf = conf(settings);
             assert_eq!(Placement::by(&conf, &[]).slots(&executor(cores, gpus)), Some(slots), "{settings:?}");

@@ -102,7 +102,7 @@ impl Platform {
     }
 
     fn fixed(&self, app: &Application, setting: &str, value: &str) -> Option<&Fixed> {
-        let is_named = |name: &&str| match name.strip_suffix('.') {
+        let is_named = |name: &&'static str| match name.strip_suffix('.') {
             Some(_) => setting.starts_with(*name),
             None => setting == *name,
         };
@@ -110,9 +110,7 @@ impl Platform {
             app.conf.raw(name).is_some_and(|value| value.trim().eq_ignore_ascii_case(wanted))
         };
         let holds = |fixed: &&Fixed| {
-            fixed.settings.iter().any(|name| is_named(name))
-                && fixed.when.iter().all(is)
-                && !fixed.except.contains(&value)
+            fixed.settings.iter().any(is_named) && fixed.when.iter().all(is) && !fixed.except.contains(&value)
         };
         self.fixed.iter().find(holds)
     }

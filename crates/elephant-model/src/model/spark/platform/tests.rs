@@ -54,69 +54,70 @@ fn each_platform_has_its_sign() {
     assert_eq!(Platform::of(&job), None);
 }
 
+/// Each setting is fixed, and this part of a sentence says what to change instead; empty if nothing is said.
+fn fixes(app: &Application, settings: &[(&str, &str)]) {
+    let platform = Platform::of(app).unwrap();
+    for (setting, instead) in settings {
+        // No platform accepts this number of cores.
+        assert!(platform.why_fixed(app, setting, "3").is_some(), "{} {setting}", platform.key);
+        let said = platform.instead(app, setting, "3");
+        assert_eq!(said.is_some(), !instead.is_empty(), "{} {setting}", platform.key);
+        assert!(said.unwrap_or_default().contains(instead), "{} {setting}", platform.key);
+    }
+}
+
 #[test]
-fn platforms_name_what_they_fix_and_what_to_change_instead() {
+fn databricks_names_what_to_change_instead() {
     let tag = |name: &str| format!("spark.databricks.clusterUsageTags.{name}");
     let [scaling, node, workers] = ["clusterScalingType", "clusterNodeType", "clusterWorkers"].map(tag);
     let databricks = |scaling_type| {
         app(&[STANDALONE, (&*scaling, scaling_type), (&*node, "m5.4xlarge"), (&*workers, "4")])
     };
-    let serverless = || app(&[("spark.dataproc.executor.disk.size", "100g")]);
-    let glue = || app(&[YARN, ("spark.glue.JOB_NAME", "etl")]);
-    for (app, setting, value, instead) in [
-        (databricks("fixed_size"), "spark.executor.cores", "4", Some("another worker type (now m5.4xlarge)")),
-        (
-            databricks("fixed_size"),
-            "spark.executor.memory",
-            "8g",
-            Some("another worker type (now m5.4xlarge)"),
-        ),
-        (databricks("fixed_size"), "spark.executor.instances", "2", Some("number of workers (now 4)")),
-        (
-            databricks("fixed_size"),
-            "spark.dynamicAllocation.enabled",
-            "true",
-            Some("present number (4), or end it"),
-        ),
-        (
-            databricks("autoscaling"),
-            "spark.dynamicAllocation.maxExecutors",
-            "2",
-            Some("autoscaling limits of the"),
-        ),
-        (databricks("autoscaling"), "spark.driver.memory", "2g", Some("another driver type, which")),
-        (glue(), "spark.executor.memory", "2g", Some("another worker type (G.1X")),
-        (glue(), "spark.executor.instances", "2", Some("number of workers of the job")),
-        (glue(), "spark.dynamicAllocation.enabled", "true", Some("--enable-auto-scaling")),
-        (
-            app(&[("spark.master", "ray://host:10001")]),
-            "spark.executor.memory",
-            "2g",
-            Some("ray://host:10001"),
-        ),
-        (
-            app(&[("spark.synapse.pool.name", "p"), YARN]),
-            "spark.executor.memory",
-            "2g",
-            Some("executor size of the pool"),
-        ),
-        (
-            app(&[("spark.fabric.pool", "p"), YARN]),
-            "spark.executor.memory",
-            "2g",
-            Some("other cores in the environment"),
-        ),
-        // Nothing else to say.
-        (serverless(), "spark.executor.cores", "3", None),
-        (app(&[STANDALONE]), "spark.executor.instances", "2", None),
-        (app(&[("spark.master", "local[2]")]), "spark.executor.memory", "2g", None),
-    ] {
-        let platform = Platform::of(&app).unwrap();
-        assert!(platform.why_fixed(&app, setting, value).is_some(), "{} {setting}", platform.key);
-        let said = platform.instead(&app, setting, value);
-        assert_eq!(said.is_some(), instead.is_some(), "{} {setting}", platform.key);
-        assert!(said.unwrap_or_default().contains(instead.unwrap_or_default()), "{} {setting}", platform.key);
-    }
+    fixes(
+        &databricks("fixed_size"),
+        &[
+            ("spark.executor.cores", "another worker type (now m5.4xlarge)"),
+            ("spark.executor.memory", "another worker type (now m5.4xlarge)"),
+            ("spark.executor.instances", "number of workers (now 4)"),
+            ("spark.dynamicAllocation.enabled", "present number (4), or end it"),
+        ],
+    );
+    fixes(
+        &databricks("autoscaling"),
+        &[
+            ("spark.dynamicAllocation.maxExecutors", "autoscaling limits of the"),
+            ("spark.cores.max", "autoscaling limits of the"),
+            ("spark.driver.memory", "another driver type, which"),
+        ],
+    );
+}
+
+#[test]
+fn other_platforms_name_what_they_fix() {
+    fixes(
+        &app(&[YARN, ("spark.glue.JOB_NAME", "etl")]),
+        &[
+            ("spark.executor.memory", "another worker type (G.1X"),
+            ("spark.executor.instances", "number of workers of the job"),
+            ("spark.dynamicAllocation.enabled", "--enable-auto-scaling"),
+        ],
+    );
+    let unknown = app(&[("spark.master", "ray://host:10001")]);
+    fixes(
+        &unknown,
+        &[("spark.executor.memory", "ray://host:10001"), ("spark.driver.cores", "ray://host:10001")],
+    );
+    let synapse = app(&[("spark.synapse.pool.name", "p"), YARN]);
+    fixes(&synapse, &[("spark.executor.memory", "executor size of the pool"), ("spark.executor.cores", "")]);
+    let fabric = app(&[("spark.fabric.pool", "p"), YARN]);
+    fixes(
+        &fabric,
+        &[("spark.executor.memory", "other cores in the environment"), ("spark.executor.cores", "")],
+    );
+    fixes(&app(&[("spark.dataproc.executor.disk.size", "100g")]), &[("spark.executor.cores", "")]);
+    fixes(&app(&[("spark.emr-serverless.executor.disk", "20g")]), &[("spark.driver.cores", "")]);
+    fixes(&app(&[STANDALONE]), &[("spark.executor.instances", "")]);
+    fixes(&app(&[("spark.master", "local[2]")]), &[("spark.executor.memory", ""), ("spark.speculation", "")]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ const KNOWN: &[Known] = &[
             ("elephant-heuristics/src/shown.rs", &["FINDINGS", "NAMES", "STAGE_NAME", "MESSAGE"]),
             ("elephant-heuristics/src/any/support/causes.rs", &["ADVISED"]),
             ("elephant-heuristics/src/mapreduce/skew/input.rs", &["LONGEST_NAME"]),
+            ("elephant-heuristics/src/spark/query/on_queries.rs", &["REPORTED"]),
             ("elephant-heuristics/src/spark/support/remedies.rs", &["MAX_LINES"]),
             (
                 "elephant-verdict/src/charts/histogram.rs",
@@ -56,6 +57,7 @@ const KNOWN: &[Known] = &[
         reason: "a unit, or the form of a number",
         numbers: &[
             ("elephant-heuristics/src/spark/configuration_parameters/recommend.rs", &["GIB"]),
+            ("elephant-heuristics/src/spark/support/limited.rs", &["DIGITS"]),
             ("elephant-verdict/src/charts/histogram.rs", &["SECOND", "MINUTE", "HOUR"]),
             ("elephant-verdict/src/savings/troubles.rs", &["BILLION"]),
             ("elephant-verdict/src/troubles/measured_loss.rs", &["3_600_000.0"]),
@@ -91,6 +93,8 @@ const KNOWN: &[Known] = &[
             ("elephant-heuristics/src/spark/support/memory.rs", &["2.0"]),
             ("elephant-verdict/src/savings/estimate.rs", &["2.0"]),
             ("elephant-verdict/src/savings/hourly.rs", &["0.5"]),
+            // The middle between nothing and the most.
+            ("elephant-verdict/src/troubles/ranking.rs", &["2.0"]),
         ],
     },
     Known {

@@ -167,8 +167,9 @@ pub mod model {
     pub mod spark {
         pub use elephant_model::model::spark::{
             ClusterManager, Exclusion, Executor, ExecutorMetric, ExecutorTotals, Facet, Gaps, Job, JobResult,
-            LogFacts, Operator, Peaks, PersistedRdd, Plan, PlanFact, PlanMetric, PlanText, ResourceProfile,
-            Spark, SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
+            LogFacts, Operator, Peaks, PersistedRdd, Plan, PlanFact, PlanMetric, PlanText, Resource,
+            ResourceProfile, Spark, SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
+            TaskResource,
         };
     }
 
@@ -289,8 +290,8 @@ pub mod results {
 pub mod rules {
     pub use elephant_heuristics::BUILT_IN;
     pub use elephant_ruleset::{
-        AddedRule, Catalogue, Check, Evaluation, Importance, Imported, Note, PRESETS, Pattern, Remedy,
-        RuleError, RuleFile, RuleInfo, RuleProblem, RuleSet, Scope, Shared, Suppression, XmlError,
+        AddedRule, Catalogue, Check, Evaluation, Importance, Imported, JobIdentity, Note, PRESETS, Pattern,
+        Remedy, RuleError, RuleFile, RuleInfo, RuleProblem, RuleSet, Scope, Shared, Suppression, XmlError,
         find_files, import,
     };
 }

@@ -32,6 +32,12 @@ pub trait Check: Send + Sync {
         false
     }
 
+    /// Why the counters that the verdict depends on do not mean in this application what they usually do: then the rule is not
+    /// evaluated, unless parameters say otherwise.
+    fn doubt(&self, _app: &Application) -> Option<String> {
+        None
+    }
+
     /// The rule's advice, independent of its findings. Used by rules on other symptoms of the same problem.
     fn remedy(&self, _app: &Application) -> Option<Remedy> {
         None

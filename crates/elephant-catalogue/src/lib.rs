@@ -2,8 +2,11 @@
 //! gate, charts and other rules read, its built-in parameters and its page. A [`Catalogue`] lists rules; which of them apply,
 //! and with which limits, is the rule set's to say.
 
+mod advice;
 mod check;
 mod shared;
+
+use std::sync::Arc;
 
 use elephant_rule::finding::{
     ChartLimit, ComparedWith, Container, KeyMeasure, RuleFacts, TroubleKind, Worse,
@@ -11,6 +14,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::layers::{Layers, Parameter};
 use elephant_rule::params::{Key, Params};
 
+pub use advice::{AdviceParams, AdviceParamsLayer, Advised};
 pub use check::{Check, NOT_MEASURED, Remedy};
 pub use shared::{Shared, Stragglers};
 
@@ -31,8 +35,9 @@ pub struct Rule {
     pub defaults: &'static str,
     /// The rule's page in Markdown.
     pub page: &'static str,
-    /// Reads the rule's parameters from layers, the built-in one first; `None` if that one is incomplete.
-    pub load: fn(&mut Layers<'_>) -> Option<Loaded>,
+    /// Reads the rule's parameters from layers, the built-in one first; `None` if that one is incomplete. The other ones are
+    /// those of advice.
+    pub load: fn(&mut Layers<'_>, &Arc<AdviceParams>) -> Option<Loaded>,
     /// The keys of its parameters.
     pub keys: fn() -> &'static [Key],
 }
@@ -105,4 +110,15 @@ pub struct Loaded {
 pub fn load<P: Params, C: Check + 'static>(layers: &mut Layers<'_>, make: fn(P) -> C) -> Option<Loaded> {
     let (params, parameters) = layers.params::<P>()?;
     Some(Loaded { check: Box::new(make(params)), params: parameters })
+}
+
+/// Reads the parameters `P` and creates a check that also uses the parameters of advice.
+#[must_use]
+pub fn load_advised<P: Params, C: Check + 'static>(
+    layers: &mut Layers<'_>,
+    advice: &Arc<AdviceParams>,
+    make: fn(P, Arc<AdviceParams>) -> C,
+) -> Option<Loaded> {
+    let (params, parameters) = layers.params::<P>()?;
+    Some(Loaded { check: Box::new(make(params, Arc::clone(advice))), params: parameters })
 }

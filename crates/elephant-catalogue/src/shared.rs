@@ -10,6 +10,7 @@ use elephant_analysis::stragglers::executions::Basis;
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::labels::Labelling;
 use elephant_model::model::Application;
+use elephant_query::Ground;
 use elephant_rule::finding::Container;
 
 /// The advice of the rule that sizes a container, by container.
@@ -21,7 +22,9 @@ pub struct Shared<'a> {
     metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
     remedies: Option<&'a Remedies<'a>>,
     recorded: Option<&'a RecordedOnce>,
+    trusts_jvms: bool,
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
+    queries: OnceLock<Option<Ground<'a>>>,
 }
 
 /// The groups of an application with enough tasks, each with its stragglers.
@@ -41,7 +44,15 @@ impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
     pub const fn of(app: &'a Application) -> Self {
-        Self { app, metrics: None, remedies: None, recorded: None, stragglers: Mutex::new(Vec::new()) }
+        Self {
+            app,
+            metrics: None,
+            remedies: None,
+            recorded: None,
+            trusts_jvms: false,
+            stragglers: Mutex::new(Vec::new()),
+            queries: OnceLock::new(),
+        }
     }
 
     /// The same, with the application's costs, which the first call of `metrics` computes.
@@ -62,6 +73,18 @@ impl<'a> Shared<'a> {
         Self { recorded: Some(recorded), ..self }
     }
 
+    /// The same, for rules that judge what JVMs report even if another engine or a concurrent collector does the work.
+    #[must_use]
+    pub fn with_jvms_trusted(self, trusts_jvms: bool) -> Self {
+        Self { trusts_jvms, ..self }
+    }
+
+    /// Whether rules judge what JVMs report in any case; see [`Check::doubt`](super::Check::doubt).
+    #[must_use]
+    pub const fn trusts_jvms(&self) -> bool {
+        self.trusts_jvms
+    }
+
     /// The recorded run, ready for replays; `None` if it cannot be replayed.
     #[must_use]
     pub fn recorded(&self) -> Option<&'a Recorded> {
@@ -78,6 +101,12 @@ impl<'a> Shared<'a> {
     #[must_use]
     pub fn metrics(&self) -> Option<&'a Metrics> {
         self.metrics.map(|metrics| metrics())
+    }
+
+    /// The queries that cost most; `None` for other engines, or if the run time is unknown.
+    #[must_use]
+    pub fn queries(&self) -> Option<&Ground<'a>> {
+        self.queries.get_or_init(|| Ground::of(self.app)).as_ref()
     }
 
     /// The stragglers, by wall time, of groups with at least this many tasks.

@@ -13,17 +13,19 @@ pub mod spark {
     /// The default overhead as a share of the heap (`spark.executor.memoryOverheadFactor`, since 3.3; before,
     /// `YarnSparkHadoopUtil.MEMORY_OVERHEAD_FACTOR`, since 1.4).
     pub const OVERHEAD_FACTOR: f64 = 0.1;
-    /// The least default overhead (`ResourceProfile.MEMORY_OVERHEAD_MIN_MIB`, since 1.2 on YARN).
+    /// The least default overhead: `YarnSparkHadoopUtil.MEMORY_OVERHEAD_MIN` since 1.2, `ResourceProfile.MEMORY_OVERHEAD_MIN_MIB`
+    /// since 3.1, and the default of `spark.executor.minMemoryOverhead` since 4.0.
     pub const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
-    /// The default of `spark.network.timeout` (since 1.3).
+    /// The default of `spark.network.timeout` (`config.Network.NETWORK_TIMEOUT`, since 1.3).
     pub const NETWORK_TIMEOUT: Millis = Millis::new(120_000);
-    /// The default of `spark.driver.maxResultSize` (since 1.2).
+    /// The default of `spark.driver.maxResultSize` (`config.MAX_RESULT_SIZE`, since 1.2).
     pub const MAX_RESULT_SIZE: Bytes = Bytes::from_mib(1024);
-    /// The default of `spark.kryoserializer.buffer.max` (since 1.4).
+    /// The default of `spark.kryoserializer.buffer.max` (`KryoSerializer`, since 1.4).
     pub const KRYO_BUFFER: Bytes = Bytes::from_mib(64);
     /// The largest value of `spark.kryoserializer.buffer.max`: it must be below 2 GiB (`KryoSerializer`, since 1.4).
     pub const LARGEST_KRYO_BUFFER: Bytes = Bytes::from_mib(2047);
-    /// The default of `spark.dynamicAllocation.executorIdleTimeout` (2.0 and later).
+    /// The default of `spark.dynamicAllocation.executorIdleTimeout` (`config.DYN_ALLOCATION_EXECUTOR_IDLE_TIMEOUT`; the setting
+    /// exists since 1.2, with this default in 2.0 and later).
     pub const IDLE_TIMEOUT: Millis = Millis::from_secs(60);
     /// The first version whose adaptive execution splits skewed partitions (`OptimizeSkewedJoin`, SPARK-29544).
     pub const SPLITS_JOINS: (u32, u32) = (3, 0);
@@ -37,16 +39,20 @@ pub mod hadoop {
 
     /// The share of a container that Hadoop gives to the heap (`mapreduce.job.heap.memory-mb.ratio`, since 3.0: MAPREDUCE-5785).
     pub const HEAP_SHARE: f64 = 0.8;
-    /// The heap of tasks if no limit is set (`mapred.child.java.opts` in `mapred-default.xml`: -Xmx200m, all versions).
+    /// How far a heap may be from that share of its container because both are whole MiB, as a share of it.
+    pub const HEAP_ROUNDING: f64 = 0.002;
+    /// The heap of tasks if no limit is set (`JobConf.DEFAULT_MAPRED_TASK_JAVA_OPTS`: -Xmx200m before 3.0, and empty since, where
+    /// [`HEAP_SHARE`] counts instead).
     pub const USUAL_HEAP: Bytes = Bytes::from_mib(200);
-    /// Milliseconds without progress after which a task is killed (`mapreduce.task.timeout`, all versions).
+    /// Milliseconds without progress after which a task is killed (`mapreduce.task.timeout` in `mapred-default.xml`, before 0.21
+    /// `mapred.task.timeout`).
     pub const TASK_TIMEOUT_MS: u64 = 600_000;
     /// Bytes of metadata for each record in the sort buffer (`MapTask.MapOutputBuffer.METASIZE`, since 0.21).
     pub const SORT_METADATA: u64 = 16;
-    /// The largest sort buffer in MiB (`MapTask.MapOutputBuffer.init` rejects more than 2047).
+    /// The largest sort buffer in MiB (`MapTask.MapOutputBuffer` rejects a size of more than 11 bits, all versions).
     pub const LARGEST_SORT_BUFFER_MIB: u64 = 2047;
     /// The pause of the speculator after a scan that copied nothing (`mapreduce.job.speculative.retry-after-no-speculate`,
-    /// since 2.7).
+    /// since 2.7: MAPREDUCE-6143).
     pub const PAUSE_WITHOUT_COPY_MS: i64 = 1000;
 }
 

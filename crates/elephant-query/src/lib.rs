@@ -8,18 +8,24 @@
 //! - The parts of a query's wall time add up to it exactly.
 
 mod counter;
+mod ground;
 mod operator;
 mod pipeline;
 mod purpose;
 mod query;
+mod summary;
 mod tasks;
 mod values;
 mod wall;
+mod words;
 
 pub use counter::{SqlCounter, counter_of};
+pub use ground::{Cost, Ground, TaskTime};
 pub use operator::{Engine, JoinKind, OperatorKind};
 pub use pipeline::{Part, StageWork};
 pub use purpose::Purpose;
 pub use query::{PlacedOperator, Queries, Query, Value};
+pub use summary::{Extent, OperatorSummary, QuerySummary};
 pub use tasks::{FixedBy, Single};
 pub use wall::Wall;
+pub use words::{below, name_of_operator, name_of_query, name_of_source, sources_below, without_numbers};

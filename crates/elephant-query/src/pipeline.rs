@@ -50,13 +50,13 @@ const EXCLUSIVE: [SqlCounter; 8] = [
 type ByStage = BTreeMap<u32, u64>;
 
 impl Queries<'_> {
-    /// The work of each stage in which a query ran, by index into [`elephant_model::model::spark::Spark::stages`]. A stage whose
+    /// The work of each stage in which one of these queries ran, by index into [`elephant_model::model::spark::Spark::stages`]. A stage whose
     /// task time is unknown is missing.
     #[must_use]
-    pub fn work(&self) -> BTreeMap<u32, StageWork> {
+    pub fn work(&self, queries: &[Query<'_>]) -> BTreeMap<u32, StageWork> {
         let mut work: BTreeMap<u32, StageWork> = BTreeMap::new();
-        for query in self.iter() {
-            self.add_work(&query, &mut work);
+        for query in queries {
+            self.add_work(query, &mut work);
         }
         for stage in work.values_mut() {
             stage.settle();

@@ -1,11 +1,12 @@
 //! The wall time of a query, by what happened in it.
 
 use crate::query::Queries;
+use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::spark::SqlExecution;
 
 /// The wall time of a query. Its parts add up to the total.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, State)]
 pub struct Wall {
     /// From start to end.
     pub total: Millis,

@@ -8,9 +8,27 @@ use crate::wrap::clean;
 use elephant_base::units::Timestamp;
 use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
 use elephant_engine::results::{ApplicationReport, Summary};
+use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
+use elephant_ruleset::JobIdentity;
 use elephant_verdict::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use elephant_verdict::troubles::Trouble;
+
+/// "Databricks", "Photon": the platform unless it is plain YARN or local, and the native engine.
+pub(super) fn platform_and_engine(app: &ApplicationReport) -> impl Iterator<Item = &'static str> {
+    let platform = app.platform.as_deref().and_then(Platform::with_key);
+    let platform = platform.filter(|platform| platform.is_named).map(|platform| platform.name);
+    let engine = app.native_engine.as_deref().and_then(NativeEngine::with_key).map(NativeEngine::name);
+    platform.into_iter().chain(engine)
+}
+
+/// "airflow: flow etl, task load, run 7, owner bi"; `None` if the application belongs to no known job.
+pub(super) fn identity(app: &ApplicationReport) -> Option<String> {
+    let JobIdentity { scheduler, job, flow, run, task, owner, .. } = app.identity.as_ref()?;
+    let fields = [("job", job), ("flow", flow), ("task", task), ("run", run), ("owner", owner)];
+    let known = fields.iter().filter_map(|(what, field)| Some(format!("{what} {}", field.as_deref()?)));
+    Some(format!("{scheduler}: {}", known.collect::<Vec<_>>().join(", ")))
+}
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {

@@ -10,6 +10,7 @@ use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
+use elephant_query::QuerySummary;
 use elephant_rule::finding::{
     Cap, CapReason, Caps, Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict,
 };
@@ -75,6 +76,8 @@ pub struct Evaluation {
     pub judges_work: bool,
     /// The costs of the application, if a rule used them.
     pub metrics: Option<Metrics>,
+    /// The queries that took longest, if they were asked for.
+    pub queries: Vec<QuerySummary>,
 }
 
 impl Evaluation {
@@ -115,7 +118,10 @@ impl ActiveRule {
     #[must_use]
     pub fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
         match &self.check {
-            RuleCheck::Native(check) => check.check_among(app, shared).named(),
+            RuleCheck::Native(check) => match check.doubt(app).filter(|_| !shared.trusts_jvms()) {
+                Some(doubt) => Verdict::NotEvaluated(doubt),
+                None => check.check_among(app, shared).named(),
+            },
             RuleCheck::Contradicted(why) => Verdict::NotEvaluated(why.clone()),
             RuleCheck::Defined(rule) if rule.needs_metrics() => match shared.metrics() {
                 Some(metrics) => rule.check(app, metrics),

@@ -6,8 +6,8 @@ use super::active::{ActiveRule, RuleCheck, RuleInfo};
 use super::added::AddedRule;
 use super::document::{Content, Document};
 use super::index::{Index, Indexed};
-use super::{RuleFile, custom, settings};
-use elephant_catalogue::{Catalogue, Loaded, Rule};
+use super::{RuleFile, custom, in_force, settings};
+use elephant_catalogue::{AdviceParams, Catalogue, Loaded, Rule};
 use elephant_rule::finding::Provenance;
 use elephant_rule::params::Problems;
 use elephant_rule::params::layers::{Layer, Layers};
@@ -64,18 +64,20 @@ pub(super) fn built_in_rules(
     documents: Indexed<'_, '_>,
     problems: &mut Problems,
 ) -> Option<Vec<ActiveRule>> {
-    catalogue.rules().map(|rule| built_in_rule(rule, documents, problems)).collect()
+    let advice = Arc::new(in_force::advice(documents)?);
+    catalogue.rules().map(|rule| built_in_rule(rule, &advice, documents, problems)).collect()
 }
 
 pub(super) fn built_in_rule(
     rule: &'static Rule,
+    advice: &Arc<AdviceParams>,
     documents: Indexed<'_, '_>,
     problems: &mut Problems,
 ) -> Option<ActiveRule> {
     let layers = layers_of(documents, rule.id, rule.facts.provenance);
     let mut layers = Layers { rule: rule.id, all: &layers, problems };
     let (enabled, max_severity) = (layers.enabled(), layers.max_severity());
-    let Loaded { check, params } = (rule.load)(&mut layers)?;
+    let Loaded { check, params } = (rule.load)(&mut layers, advice)?;
     Some(ActiveRule {
         info: RuleInfo { id: rule.id.into(), title: rule.title.into(), page: rule.page.into() },
         folder: rule.folder,

@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::identity::Identifying;
 use super::known::KnownIds;
 use super::scope::{Pattern, Scope, Specificity};
 use super::suppression::Suppression;
@@ -64,6 +65,7 @@ pub struct Document {
 pub(super) struct Content {
     pub(super) documents: Vec<Document>,
     pub(super) suppressions: Vec<Suppression>,
+    pub(super) identifying: Vec<Identifying>,
 }
 
 impl Content {
@@ -84,11 +86,13 @@ impl Content {
             let has = |wanted: &str| entries.iter().any(|(key, _)| key.value == wanted);
             if has("suppress") {
                 content.suppressions.extend(Suppression::read(file, &lines, &entries, problems));
+            } else if has("identify") {
+                content.identifying.extend(Identifying::read(file, &entries, problems));
             } else if has("rule") {
                 content.documents.extend(Document::read(file, &lines, entries, problems));
             } else {
                 let (first, help) = entries.first().map_or((node.span, None), |(key, _)| {
-                    (key.span.clone(), did_you_mean(&key.value, ["rule", "suppress"].into_iter()))
+                    (key.span.clone(), did_you_mean(&key.value, ["rule", "suppress", "identify"].into_iter()))
                 });
                 let message = "the document has no rule";
                 problems.error(file, &first, message, help.or_else(|| Some(WHICH_RULE.to_owned())));

@@ -56,11 +56,15 @@ pub(crate) fn schema(catalogue: Catalogue) -> Value {
         "if": {"type": "object", "required": ["suppress"]},
         "then": suppression(),
         "else": {
-            "required": ["rule"],
-            "properties": {
-                "rule": {"description": "the rule that the document is about", "type": "string", "anyOf": [{"oneOf": known}, several, {"pattern": "^[a-z]"}]},
+            "if": {"type": "object", "required": ["identify"]},
+            "then": identity(),
+            "else": {
+                "required": ["rule"],
+                "properties": {
+                    "rule": {"description": "the rule that the document is about", "type": "string", "anyOf": [{"oneOf": known}, several, {"pattern": "^[a-z]"}]},
+                },
+                "allOf": branches,
             },
-            "allOf": branches,
         },
     })
 }
@@ -105,6 +109,31 @@ fn scope() -> Value {
     json!({
         "description": "the applications that the document applies to; all conditions must hold; the most specific document wins",
         "type": "object", "properties": aspects, "additionalProperties": false,
+    })
+}
+
+/// Where the identity of jobs is read.
+fn identity() -> Value {
+    let sources = |what: &str| {
+        let description = format!(
+            "settings with {what}, each alone or with a /regular expression/ whose group is the value"
+        );
+        json!({"description": description, "type": "array", "items": {"type": "string"}})
+    };
+    json!({
+        "description": "the settings by which a run belongs to a job, flow, task and owner",
+        "required": ["identify"],
+        "anyOf": [{"required": ["job"]}, {"required": ["flow"]}, {"required": ["task"]}],
+        "additionalProperties": false,
+        "properties": {
+            "identify": pattern("the name of the scheduler"),
+            "job": sources("the job"),
+            "flow": sources("the flow"),
+            "run": sources("the run of the flow or job"),
+            "task": sources("the task of the flow"),
+            "owner": sources("the owner"),
+            "link": {"description": "addresses with fields or settings in braces", "type": "array", "items": {"type": "string"}},
+        },
     })
 }
 

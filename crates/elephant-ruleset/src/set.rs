@@ -12,6 +12,7 @@ use super::added::{AddedRule, check_ids};
 use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
 use super::document::{Content, Document, check_target, names_counters};
 use super::hash::hash;
+use super::identity::Identifying;
 use super::in_force::InForce;
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
@@ -22,6 +23,7 @@ use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
 use elephant_catalogue::{Catalogue, Shared};
 use elephant_model::model::{Application, Engine};
+use elephant_query::{Extent, QuerySummary};
 use elephant_rule::finding::{Name, Suppressed};
 use elephant_rule::params::words::did_you_mean;
 use elephant_rule::params::{Importance, Problems, RuleProblem};
@@ -43,6 +45,7 @@ pub struct RuleSet {
     documents: Vec<Arc<Document>>,
     index: Index,
     suppressions: Vec<Suppression>,
+    identifying: Vec<Identifying>,
     added: Vec<AddedRule>,
     rules: Arc<Vec<ActiveRule>>,
     /// Rules for applications with scoped documents, by the indices of those documents.
@@ -103,9 +106,10 @@ impl RuleSet {
         let files: Vec<Arc<RuleFile>> = files.iter().cloned().map(Arc::new).collect();
         let mut content = Content::default();
         for file in &files {
-            let Content { documents, suppressions } = Content::read(file, &mut problems);
+            let Content { documents, suppressions, identifying } = Content::read(file, &mut problems);
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
+            content.identifying.extend(identifying);
         }
         let mut ids = KnownIds::new(known_ids(catalogue).chain(added.iter().map(AddedRule::id)));
         let defined = custom::mark(&mut content.documents, &ids);
@@ -122,7 +126,8 @@ impl RuleSet {
         let hash = hash(catalogue, &added, &files);
         let set = Self::assemble(catalogue, documents, content.suppressions, added, &mut problems);
         let problems = problems.into_vec(&files);
-        let set = set.map(|set| Self { warnings: problems.clone(), hash, ..set });
+        let identifying = content.identifying;
+        let set = set.map(|set| Self { warnings: problems.clone(), hash, identifying, ..set });
         (set, problems)
     }
 
@@ -162,6 +167,7 @@ impl RuleSet {
             only: None,
             hash: String::new(),
             suppressions,
+            identifying: Vec::new(),
             index,
             documents,
             added,
@@ -322,15 +328,21 @@ impl RuleSet {
     /// Evaluates the enabled rules on `app`.
     #[must_use]
     pub fn evaluate(&self, app: &Application) -> Evaluation {
-        self.evaluate_recorded(app, &RecordedOnce::default())
+        self.evaluate_recorded(app, &RecordedOnce::default(), Extent::default())
     }
 
-    /// Like [`Self::evaluate`], with the recorded run, which is computed if a rule needs it.
+    /// Like [`Self::evaluate`], with the recorded run, which is computed if a rule needs it, and with queries.
     #[doc(hidden)]
-    pub fn evaluate_recorded(&self, app: &Application, recorded: &RecordedOnce) -> Evaluation {
+    pub fn evaluate_recorded(
+        &self,
+        app: &Application,
+        recorded: &RecordedOnce,
+        queries: Extent,
+    ) -> Evaluation {
         let metrics = OnceLock::new();
-        let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)), recorded);
-        let mut evaluation = Evaluation { metrics: metrics.into_inner(), ..Evaluation::default() };
+        let measured = || metrics.get_or_init(|| self.measure(app));
+        let (parts, queries) = self.parts(app, &measured, recorded, queries);
+        let mut evaluation = Evaluation { metrics: metrics.into_inner(), queries, ..Evaluation::default() };
         for part in parts {
             evaluation.add(part, |rule| self.reports(rule));
         }
@@ -338,24 +350,30 @@ impl RuleSet {
         evaluation
     }
 
-    /// The evaluation of each enabled rule on `app`.
+    /// The evaluation of each enabled rule on `app`, and its queries.
     fn parts<'a>(
         &self,
         app: &'a Application,
         metrics: &'a (dyn Fn() -> &'a Metrics + Sync),
         recorded: &'a RecordedOnce,
-    ) -> Vec<Evaluation> {
+        queries: Extent,
+    ) -> (Vec<Evaluation>, Vec<QuerySummary>) {
         let rules = self.rules_for(app);
         let remedies = |container| rules.iter().find(|rule| rule.facts.sizes == Some(container))?.remedy(app);
         let metrics = || metrics();
         let shared = Shared::of(app).with_metrics(&metrics).with_remedies(&remedies).with_recorded(recorded);
+        let shared = shared.with_jvms_trusted(self.order().trust_jvms);
         let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
         let judge = |active: &&ActiveRule| active.evaluate(app, &shared);
-        if app.task_count() >= MANY_TASKS {
+        let parts = if app.task_count() >= MANY_TASKS {
             enabled.par_iter().map(judge).collect()
         } else {
             enabled.iter().map(judge).collect()
-        }
+        };
+        let has_queries =
+            app.spark.as_ref().is_some_and(|spark| !spark.sql.is_empty()) && queries.queries > 0;
+        let ground = if has_queries { shared.queries() } else { None };
+        (parts, ground.map(|ground| ground.summaries(queries)).unwrap_or_default())
     }
 
     fn suppress(&self, app: &Application, evaluation: &mut Evaluation) {

@@ -3,8 +3,9 @@
 
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_base::severity::Severity;
+use elephant_catalogue::AdviceParams;
 use elephant_rule::params::quantity::{Count, Duration, MemoryTime, Quantity, Ratio};
-use elephant_rule::params::{Key, Params, choice, rule_params};
+use elephant_rule::params::{Key, Params, Positive, choice, rule_params};
 
 choice! {
     /// The order of reports.
@@ -53,6 +54,8 @@ rule_params! {
         idle_by_stragglers: Quantity<Ratio>,
         /// An application in which no task ran for this share of the time did next to nothing.
         idle_application: Quantity<Ratio>,
+        /// Whether rules judge heaps and collections even if a native engine or a concurrent collector does the work.
+        trust_jvms: bool,
     }
 }
 
@@ -67,6 +70,44 @@ rule_params! {
         suspect_tasks: Quantity<Count>,
         /// It is suspected if at least this share of its tasks are stragglers, significantly more than on other nodes.
         suspect_share: Quantity<Ratio>,
+    }
+}
+
+rule_params! {
+    /// How findings are put together to troubles, and which remedies are worth what they take.
+    pub struct TroubleParams / TroubleParamsLayer {
+        /// A finding on a straggler and one on skew are about the same task if the longest run time of the
+        /// stage is at least this share of the straggler's time from launch to end.
+        same_task_share: Quantity<Ratio>,
+        /// Stragglers are a consequence of failures if tasks that failed took at least this share of the
+        /// time that stragglers took beyond the usual, ...
+        stragglers_of_failures: Quantity<Ratio>,
+        /// ... and if stragglers failed at least this many times as often as other tasks. Otherwise both
+        /// may be chance: if half of all tasks fail once, half of the stragglers do, too.
+        stragglers_fail_times: Quantity<Ratio>,
+        /// From this share of spare executors on, these are a trouble of their own next to too few tasks:
+        /// more tasks are not the only remedy.
+        spare_executors: Quantity<Ratio>,
+        /// The share of garbage collection that is normal, if the rule that finds more has no limit, and
+        /// with executors of other sizes.
+        usual_collections: Quantity<Ratio>,
+        /// A later start of reduce tasks helps if tasks hold their containers for this much less time, as a
+        /// share of all.
+        less_held: Quantity<Ratio>,
+        /// More memory than this share of what a run used is not worth it after rare failures that its
+        /// retries made good.
+        much_more_memory: Quantity<Ratio>,
+        /// Failures are rare up to this share of the tasks of a stage, ...
+        rare_failed_tasks: Quantity<Ratio>,
+        /// ... and losses up to this share of all executors.
+        rare_lost_executors: Quantity<Ratio>,
+        /// The command whatif gives a stage more tasks only if they are even: the longest takes at most
+        /// this multiple of the mean, ...
+        even_tasks: Quantity<Ratio>,
+        /// ... only if none takes less than this, ...
+        least_task_time: Positive<Duration>,
+        /// ... and at most this many for each slot: then slots end at about the same time.
+        tasks_per_slot: Quantity<Count>,
     }
 }
 
@@ -129,8 +170,26 @@ pub(crate) const NODES: Settings = Settings {
     keys: NodeParams::keys,
 };
 
+/// Parameters of advice that several rules give.
+pub(crate) const ADVICE: Settings = Settings {
+    id: "advice",
+    title: "Advice",
+    page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/advice.md")),
+    defaults: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/advice.yaml")),
+    keys: AdviceParams::keys,
+};
+
+/// Parameters of troubles.
+pub(crate) const TROUBLES: Settings = Settings {
+    id: "troubles",
+    title: "Troubles",
+    page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/troubles.md")),
+    defaults: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/troubles.yaml")),
+    keys: TroubleParams::keys,
+};
+
 /// All of them, in the order of the documentation.
-pub const ALL: [&Settings; 5] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER, &NODES];
+pub const ALL: [&Settings; 7] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER, &ADVICE, &TROUBLES, &NODES];
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,9 @@
 //! the application's start. [`App::text`] returns the log.
 
 mod events;
+mod query;
+
+pub use query::{Metric, Operator, Query};
 
 use serde_json::Value;
 
@@ -19,6 +22,8 @@ pub struct App {
     pub conf: Vec<(String, String)>,
     pub executors: Vec<Executor>,
     pub jobs: Vec<Job>,
+    /// SQL executions.
+    pub queries: Vec<Query>,
     /// Peak values of the driver's executor metrics, as [`Executor::peaks`].
     pub driver_peaks: Vec<(&'static str, u64)>,
     /// Storage memory of the driver, and how much of it cached blocks use.
@@ -101,6 +106,8 @@ pub struct Task {
     pub launch: i64,
     /// From launch to finish.
     pub duration: i64,
+    /// From launch to the moment at which the result was there and the driver began to fetch it.
+    pub result_ready: Option<i64>,
     pub ending: Ending,
     /// Values of "Task Metrics" by path, such as `("Input Metrics.Bytes Read", 5)`, in Spark's units. "Executor Run
     /// Time" is the duration unless it is set here.
@@ -172,6 +179,7 @@ impl Task {
             speculative: false,
             launch: 0,
             duration,
+            result_ready: None,
             ending: Ending::Success,
             metrics: Vec::new(),
             peaks: Vec::new(),

@@ -69,6 +69,7 @@ impl NewRule {
         };
         template
             .replace("@id@", &self.id)
+            .replace("@engine@", &self.engine)
             .replace("@title@", &self.words().collect::<Vec<_>>().join(" "))
             .replace("@type@", &self.words().collect::<String>())
             .replace("@imports@", imports)

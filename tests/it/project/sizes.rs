@@ -24,10 +24,10 @@ const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
 ];
 
 /// A file without its tests.
-struct Source {
+pub(super) struct Source {
     /// The path relative to the project root.
-    path: String,
-    lines: Vec<String>,
+    pub(super) path: String,
+    pub(super) lines: Vec<String>,
 }
 
 /// A function and its number of lines.
@@ -41,7 +41,7 @@ fn root() -> &'static Path {
 }
 
 /// Every Rust file that is not a test.
-fn sources() -> Vec<Source> {
+pub(super) fn sources() -> Vec<Source> {
     let mut paths = Vec::new();
     for folder in ["src", "crates", "benches", "fuzz", "examples"] {
         collect(&root().join(folder), &mut paths);
@@ -105,9 +105,12 @@ fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
 /// The lines before the test module at the end of a file.
 fn without_tests(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
-    let tests = lines
-        .windows(2)
-        .position(|two| two[0] == "#[cfg(test)]" && two[1].starts_with("mod ") && two[1].ends_with('{'));
+    let is_module = |place: usize| {
+        let mut item = lines[place + 1..].iter().skip_while(|line| line.starts_with("#["));
+        lines[place] == "#[cfg(test)]"
+            && item.next().is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
+    };
+    let tests = (0..lines.len()).position(is_module);
     lines[..tests.unwrap_or(lines.len())].iter().map(|line| (*line).to_owned()).collect()
 }
 
@@ -189,8 +192,10 @@ fn functions_are_measured_to_their_last_line() {
 
 #[test]
 fn tests_are_not_measured() {
-    let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n";
-    assert_eq!(without_tests(text), ["fn a() {}", ""]);
+    for attribute in ["", "#[allow(unused)]\n"] {
+        let text = format!("fn a() {{}}\n\n#[cfg(test)]\n{attribute}mod tests {{\n    fn b() {{}}\n}}\n");
+        assert_eq!(without_tests(&text), ["fn a() {}", ""]);
+    }
     let declared = test_modules(Path::new("src/a/mod.rs"), "#[cfg(test)]\nmod tests;\nmod b;\n");
     assert_eq!(declared, [Path::new("src/a/tests")]);
 }

@@ -6,7 +6,7 @@ use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
 use elephant_model::model::counters::{Counter, CounterMask};
-use elephant_model::model::spark::{ClusterManager, Executor, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, Placement, Spark};
 
 /// Reason given if rules on memory cannot be evaluated.
 pub const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
@@ -61,9 +61,12 @@ pub fn heap_of(app: &Application, spark: &Spark, worker: &Executor) -> Bytes {
 /// The number of concurrent tasks of a worker; 1 if its cores are unknown.
 #[must_use]
 pub fn slots(app: &Application, worker: &Executor) -> u64 {
-    let number = |key| app.conf.integer(key).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
-    let cores = worker.cores.map(u64::from).or_else(|| number(ConfKey::ExecutorCores)).unwrap_or(1);
-    (cores / number(ConfKey::TaskCpus).unwrap_or(1)).max(1)
+    let placement = Placement::of(app);
+    let by_settings = || {
+        let cores = app.conf.integer(ConfKey::ExecutorCores).and_then(|cores| u32::try_from(cores).ok());
+        Some(placement.slots_with(worker, cores?).max(1))
+    };
+    placement.slots(worker).or_else(by_settings).unwrap_or(1).into()
 }
 
 /// The heap of an executor, or Spark's default.

@@ -23,6 +23,16 @@ pub fn most_slots(app: &Application, spark: &Spark) -> u64 {
     max_executors(&spark.executors).max(1).saturating_mul(each)
 }
 
+/// The maximum number of cores at once, as [`most_slots`] counts slots; `None` if no executor announces its cores.
+#[must_use]
+pub fn most_cores(app: &Application, spark: &Spark) -> Option<u64> {
+    if is_local(app, spark) {
+        return spark.driver.cores.map(u64::from);
+    }
+    let each = spark.executors.iter().filter_map(|executor| executor.cores).max()?;
+    Some(max_executors(&spark.executors).max(1).saturating_mul(each.into()))
+}
+
 /// The time from the application's start to its end, or to the last time in its event log.
 #[must_use]
 pub fn run_time(app: &Application) -> Option<Millis> {

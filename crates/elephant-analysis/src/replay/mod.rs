@@ -25,6 +25,13 @@ pub const MAX_TASKS: u32 = 1_000_000;
 /// A replay that differs from the recorded time by more than this share, without any change, predicts nothing.
 pub const MAX_RESIDUAL: f64 = 0.1;
 
+/// The error of a replay under a change, as a share of the time that it takes, in addition to the difference without a
+/// change. Replays of recordings with changed conditions are within it.
+pub const ERROR: f64 = 0.05;
+
+/// The attempts that replays of one application may schedule: about as much time as reading them takes.
+pub const MAX_ATTEMPTS: usize = 400_000;
+
 /// What a replay took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replayed {

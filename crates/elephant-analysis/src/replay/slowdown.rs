@@ -18,6 +18,11 @@ impl PerMille {
     fn share(self) -> f64 {
         f64::from(self.0) / 1000.0
     }
+
+    /// This part of a time.
+    pub(super) fn of(self, time: Micros) -> Micros {
+        Micros::from_f64(time.as_f64() * self.share())
+    }
 }
 
 /// The highest assumed speed at which spilled data are written to the disk, and read back from it, in bytes per second.

@@ -14,6 +14,7 @@ use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
 use elephant_model::model::{Application, Phase, Status};
+use elephant_query::Extent;
 use elephant_rule::finding::{Cap, CapReason, Finding, Name, Suppressed, TroubleKind};
 use elephant_ruleset::{Evaluation, RuleSet};
 use elephant_verdict::charts::Charts;
@@ -29,7 +30,7 @@ pub(super) fn evaluate(
 ) -> (ApplicationReport, Vec<usize>) {
     let rules = basis.rules;
     let recorded = RecordedOnce::default();
-    let mut evaluation = rules.evaluate_recorded(app, &recorded);
+    let mut evaluation = rules.evaluate_recorded(app, &recorded, extent_of_queries(options));
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
     let (work, judged) = work(app, evaluation.judges_work);
@@ -72,12 +73,25 @@ pub(super) fn evaluate(
         suppressed,
         evaluated,
         not_evaluated: evaluation.not_evaluated,
+        identity: rules.identity(app),
         stage_names,
+        queries: evaluation.queries,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| Box::new(app.conf.clone())),
         ..ApplicationReport::of(app, sources)
     };
     (report, suppressed_by)
+}
+
+/// The most queries that reports name without details.
+const QUERIES: usize = 3;
+
+fn extent_of_queries(options: &Options) -> Extent {
+    if options.details {
+        Extent { queries: usize::MAX, operators: true }
+    } else {
+        Extent { queries: QUERIES, operators: false }
+    }
 }
 
 /// The severity and score of all findings of an application.

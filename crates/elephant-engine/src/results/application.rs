@@ -9,8 +9,11 @@ use elephant_base::severity::Severity;
 use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Conf;
+use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
+use elephant_query::QuerySummary;
 use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
+use elephant_ruleset::JobIdentity;
 use elephant_verdict::charts::Charts;
 use elephant_verdict::savings::ApplicationSavings;
 use elephant_verdict::troubles::{Recommended, Trouble};
@@ -28,6 +31,12 @@ pub struct ApplicationReport {
     pub user: Option<String>,
     pub queue: Option<String>,
     pub job_type: Option<Name>,
+    /// The platform that granted its executors, by its name in JSON; Spark only.
+    pub platform: Option<Name>,
+    /// The native engine that its settings switch on, by its name in JSON; Spark only.
+    pub native_engine: Option<Name>,
+    /// The job, flow and task of a scheduler that it belongs to.
+    pub identity: Option<JobIdentity>,
     pub status: Status,
     pub complete: bool,
     /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
@@ -82,6 +91,8 @@ pub struct ApplicationReport {
     pub configuration: Option<Box<Conf>>,
     /// What it did on each node, if it goes to a database.
     pub nodes: Vec<NodeWork>,
+    /// The queries that took longest; all of them, with their operators, if [`crate::engine::Options::details`] is set.
+    pub queries: Vec<QuerySummary>,
     /// Its charts, if [`crate::engine::Options::charts`] includes it.
     pub charts: Option<Box<Charts>>,
 }
@@ -139,6 +150,9 @@ impl ApplicationReport {
             user: app.user.clone(),
             queue: app.queue.clone(),
             job_type: job_type(app).map(Name::Borrowed),
+            platform: Platform::of(app).map(|platform| Name::Borrowed(platform.key)),
+            native_engine: NativeEngine::of(app).map(|engine| Name::Borrowed(engine.key())),
+            identity: None,
             status: app.status,
             complete: app.complete,
             incomplete: app.why_incomplete(),
@@ -168,6 +182,7 @@ impl ApplicationReport {
             phases: None,
             configuration: None,
             nodes: Vec::new(),
+            queries: Vec::new(),
             charts: None,
         }
     }

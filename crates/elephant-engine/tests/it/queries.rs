@@ -1,15 +1,18 @@
 //! Queries of real logs, compared with a second computation (`reference/sql/plans.py`), and their invariants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
+use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
-use elephant_engine::engine::{Visited, visit};
+use elephant_engine::engine::{Options, Visited, analyze, visit};
 use elephant_model::model::Application;
 use elephant_query::{PlacedOperator, Queries, Query};
+use elephant_rule::finding::TroubleKind;
+use elephant_ruleset::RuleSet;
 use elephant_testing::{is_ci, shared, skipped};
 
 fn each<T: Send>(look: impl Fn(&Application) -> T + Sync) -> Option<Vec<(String, T)>> {
@@ -140,7 +143,8 @@ fn the_parts_of_a_stage_add_up_to_the_time_of_its_tasks() {
     let work = each(|app| {
         let Some(queries) = Queries::of(app) else { return (0, Millis::ZERO, Millis::ZERO) };
         let (mut total, mut explained) = (Millis::ZERO, Millis::ZERO);
-        let work = queries.work();
+        let all: Vec<_> = queries.iter().collect();
+        let work = queries.work(&all);
         for stage in work.values() {
             let parts: u64 = stage.parts.iter().map(|part| part.time.get()).sum();
             assert!(stage.parts.iter().all(|part| part.time <= stage.total));
@@ -169,4 +173,69 @@ fn the_parts_of_a_query_add_up_to_its_wall_time() {
     });
     let Some(walls) = walls else { return };
     assert!(walls.iter().map(|(_, count)| count).sum::<usize>() > 300);
+}
+
+/// The rules on queries, in the order of the catalogue.
+fn on_queries() -> impl Iterator<Item = &'static str> {
+    let kinds = [
+        TroubleKind::DriverTime,
+        TroubleKind::Join,
+        TroubleKind::Broadcast,
+        TroubleKind::Python,
+        TroubleKind::RepeatedWork,
+        TroubleKind::SmallFiles,
+    ];
+    elephant_heuristics::BUILT_IN
+        .rules()
+        .filter(move |rule| kinds.contains(&rule.facts.tells))
+        .map(|rule| rule.id)
+}
+
+/// The rules on queries that find something in a recording, and the first trouble.
+fn told_of(recording: &str) -> Option<(Vec<String>, Option<String>)> {
+    let path = shared("runs")?.join(recording);
+    let report = analyze(&[path], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
+    let app = &report.applications[0];
+    let found = app.findings.iter().filter(|finding| finding.severity > Severity::None);
+    let rules: BTreeSet<&str> = found.map(|finding| finding.rule.as_ref()).collect();
+    let told = on_queries().filter(|rule| rules.contains(rule)).map(str::to_owned).collect();
+    Some((told, app.troubles.first().map(|trouble| trouble.kind.name().to_owned())))
+}
+
+#[test]
+fn planted_causes_are_told_first() {
+    for (recording, rule, trouble) in [
+        ("sql-spark-4.0.1/python-udf.zst", "spark-python-functions", "python"),
+        ("sql-spark-4.0.1/small-write.zst", "spark-small-files-written", "small-files"),
+        ("sql-spark-4.0.1/would-broadcast.zst", "spark-would-broadcast", "join"),
+        ("spark-3.5.7-pairs/recompute-with", "spark-repeated-work", "repeated-work"),
+        ("spark-3.5.7-pairs/collect-with", "spark-driver-time", "driver-time"),
+        ("spark-3.5.7-pairs/gap-with", "spark-driver-time", "driver-time"),
+    ] {
+        let Some((told, first)) = told_of(recording) else { return };
+        assert_eq!(
+            (told.as_slice(), first.as_deref()),
+            ([rule.to_owned()].as_slice(), Some(trouble)),
+            "{recording}"
+        );
+    }
+}
+
+#[test]
+fn healthy_runs_hear_nothing_of_their_queries() {
+    for recording in [
+        "sql-spark-4.0.1/aqe-skew.zst",
+        "spark-3.5.7-pairs/recompute-without",
+        "spark-3.5.7-pairs/collect-without",
+        "spark-3.5.7-pairs/gap-without",
+        "spark-3.5.9/healthy",
+        "spark-3.1.3/sqlaqe",
+        "spark-2.4.8/local",
+        "spark-4.3.0/healthy",
+        "spark-3.5.9/sqlaqe",
+        "spark-3.5.9/cached",
+    ] {
+        let Some((told, _)) = told_of(recording) else { return };
+        assert_eq!(told, [""; 0], "{recording}");
+    }
 }

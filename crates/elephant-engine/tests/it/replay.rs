@@ -30,8 +30,6 @@ fn replays_without_a_change_take_as_long_as_recorded() {
     let (Some(corpus), Some(runs)) = (shared("corpus"), shared("runs")) else { return };
     let mut residuals: Vec<(String, f64)> = each(&[corpus, runs], residual)
         .into_iter()
-        // Executors with 16 cores and one GPU run four tasks at a time, which the replay does not know.
-        .filter(|(source, _)| !source.contains("028-gpu-limits-slots"))
         .filter_map(|(source, residual)| Some((source, residual?.abs())))
         .collect();
     residuals.sort_by(|(_, one), (_, other)| one.total_cmp(other));

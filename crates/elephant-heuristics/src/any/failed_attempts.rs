@@ -3,25 +3,29 @@
 mod cost;
 mod delay;
 
+use std::sync::Arc;
+
 use cost::Cost;
 use delay::Delay;
 
-use super::{rule, tasks};
+use super::support::groups::tasks;
+use crate::declare::any as rule;
 use crate::mapreduce::remedies_of_failures;
-use crate::root_cause::Roots;
+use crate::shown::NAMES;
 use crate::spark::{Root, against_kinds, in_words, look_at};
-use crate::wording::{by_hadoop, change, decisive, percent, plural};
-use crate::{Check, Rule, load};
+use elephant_analysis::root_cause::Roots;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, Verdict, Word, Worse};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Count, Duration, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{by_hadoop, change, decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `failed-attempts`.
@@ -30,7 +34,7 @@ rule_params! {
         failed_share: Ascending<Ratio>,
         /// Time of failed attempts. Small jobs lose little, however large the share.
         failed_time: Ascending<Duration>,
-        /// MapReduce: map or reduce tasks with a failed attempt / all tasks of that kind, from three tasks on. Where
+        /// MapReduce: map or reduce tasks with a failed attempt / all tasks of that kind, from several_tasks on. Where
         /// many tasks fail, the next run may fail, however little time they lost.
         failed_tasks: Ascending<Ratio>,
         /// MapReduce: attempts that failed because their heap or container was too small, however little time they lost.
@@ -41,12 +45,16 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// The same time. Short applications lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// failed_tasks counts from this number of failed tasks on: with fewer, their share says little.
+        several_tasks: Quantity<Count>,
     }
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "failed-attempts", "Failed Attempts", tells Failures, Failures, |layers| load(layers, Failed))
-        .measured_by("failed_ratio", Worse::Higher);
+    rule!(Own, "failed-attempts", "Failed Attempts", tells Failures, Failures, |layers, advice| load_advised(
+        layers, advice, Failed
+    ))
+    .measured_by("failed_ratio", Worse::Higher);
 
 /// The message of a finding.
 const MESSAGE: &str = "{lost} of {attempts} {ended} and took {failed_time_ms}, {failed_ratio:%} of \
@@ -55,7 +63,7 @@ const MESSAGE: &str = "{lost} of {attempts} {ended} and took {failed_time_ms}, {
 /// The host of most failures.
 const ON_HOST: &str = "{count} of them on {host}";
 
-struct Failed(Failures);
+struct Failed(Failures, Arc<AdviceParams>);
 
 /// The share of tasks that failed.
 const OF_TASKS: &str = "{failed} {kind} tasks failed at least once, {share} ({limit})";
@@ -109,8 +117,9 @@ impl Failures {
 
 impl Check for Failed {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
-        let cost = Cost::of(app);
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
+        let cost = Cost::of(app, params.several_tasks.get());
         if cost.attempts == 0 {
             return Verdict::NotApplicable;
         }
@@ -187,7 +196,7 @@ fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
 
 /// The most frequent causes, each with its number of tasks.
 fn causes(roots: &Roots) -> Phrase {
-    let causes = roots.roots.iter().take(CAUSES).filter_map(|root| {
+    let causes = roots.roots.iter().take(NAMES).filter_map(|root| {
         let Failure { kind, message, .. } = &root.failure;
         let cause = message.clone().or_else(|| kind.because())?;
         let tasks = plural(root.tasks, "task");
@@ -196,13 +205,10 @@ fn causes(roots: &Roots) -> Phrase {
     Phrase::list(", ", causes)
 }
 
-/// The maximum number of causes that are named.
-const CAUSES: usize = 3;
-
 /// A cause, and the number of tasks with attempts that failed because of it.
 const CAUSE: &str = "{tasks} with \"{cause}\"";
 
-fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advice> {
     let mut advice = Vec::new();
     // What to do about a host is said below.
     let kind = kind.filter(|kind| *kind != FailureKind::BadNode);
@@ -236,7 +242,7 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         );
     }
     if app.engine == Engine::MapReduce {
-        for root in cost.roots.roots.iter().take(CAUSES) {
+        for root in cost.roots.roots.iter().take(NAMES) {
             let text = root.text.and_then(|text| app.strings.get(text)).unwrap_or_default();
             for line in remedies_of_failures(app, &root.failure, text) {
                 if !advice.contains(&line) {

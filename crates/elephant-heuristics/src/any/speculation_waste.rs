@@ -1,21 +1,22 @@
 //! `speculation-waste`: time wasted on speculative copies that lost their race (S2 section 4, S0 tables 2
 //! and 3).
 
-use super::speculation_settings::defaults;
-use super::{rule, tasks};
-use crate::wording::{change, decisive, percent};
-use crate::{Check, Rule, load};
+use super::support::groups::tasks;
+use super::support::speculation_settings::defaults;
+use crate::declare::any as rule;
 use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Duration, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, decisive, percent};
 
 /// Spark 4 copies tasks later, and fewer of them, than earlier versions.
 const CAREFUL: SparkSpeculation = SparkSpeculation::V4;
@@ -27,11 +28,15 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// Time of losing speculative copies. Small jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// The share of the running tasks of a MapReduce job that advice lets Hadoop copy: half of its default.
+        copied_share: Quantity<Ratio>,
+        /// The number of tasks that Hadoop may copy whatever that share: a fifth of its default.
+        copied_tasks: Quantity<Count>,
     }
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "speculation-waste", "Speculation Waste", tells Speculation, Waste, |layers| load(layers, Lost))
+    rule!(Own, "speculation-waste", "Speculation Waste", tells Speculation, Waste, |layers, _| load(layers, Lost))
         .measured_by("lost_ratio", Worse::Higher);
 
 /// The message of a finding.
@@ -71,7 +76,7 @@ impl Check for Lost {
             .fact("task_time_ms", Measure::Time(all.all))
             .fact("lost_ratio", Measure::Ratio(Some(share)))
             .message(MESSAGE, &[("copies", &copies(all.launched)), ("limit", &decisive(severity, &limits))])
-            .advice(|| advice(app, &of_groups))
+            .advice(|| advice(app, &of_groups, params))
             .into()
     }
 
@@ -80,10 +85,6 @@ impl Check for Lost {
     }
 }
 
-/// The share of the running tasks that Hadoop may copy, and the number that it may always copy: about half of the
-/// copies, and a fifth of those of small jobs.
-const FEWER: (f64, i64) = (0.05, 2);
-
 /// "1 copy", "2 copies".
 fn copies(count: u64) -> String {
     format!("{count} {}", if count == 1 { "copy" } else { "copies" })
@@ -91,20 +92,23 @@ fn copies(count: u64) -> String {
 
 /// The settings for fewer copies at a time. None in Hadoop 1, which has neither application masters nor their
 /// settings.
-fn fewer_copies(app: &Application) -> Vec<SettingChange> {
+fn fewer_copies(app: &Application, params: &Waste) -> Vec<SettingChange> {
     if app.masters.is_empty() {
         return Vec::new();
     }
-    let (share, number) = FEWER;
+    let (share, number) = (params.copied_share.get(), params.copied_tasks.get());
     let (of_running, at_least) = (ConfKey::SpeculativeCapRunning, ConfKey::SpeculativeMinimum);
     let of_running =
         app.conf.fraction(of_running).is_none_or(|now| now > share).then(|| change(app, of_running, share));
-    let at_least =
-        app.conf.integer(at_least).is_none_or(|now| now > number).then(|| change(app, at_least, number));
+    let at_least = app
+        .conf
+        .integer(at_least)
+        .is_none_or(|now| now as f64 > number)
+        .then(|| change(app, at_least, number));
     of_running.into_iter().chain(at_least).collect()
 }
 
-fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
+fn advice(app: &Application, groups: &[(TaskKind, Copies)], params: &Waste) -> Vec<Advice> {
     match app.engine {
         Engine::Spark => {
             let defaults = defaults(app);
@@ -141,7 +145,7 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
             } else {
                 (ConfKey::ReduceSpeculative, "reduce tasks")
             };
-            let fewer = fewer_copies(app);
+            let fewer = fewer_copies(app, params);
             let disable = |what: &str| {
                 Advice::new(format!("{what} speculative execution for the {which}, which lost most"))
                     .set([change(app, key, false)])

@@ -1,11 +1,10 @@
 //! `straggler-detection`: how well the cluster's own speculation found the stragglers (S0 eq 2 to 4).
 
-use super::causes::Causes;
-use super::speculation_settings::{Candidates, better_settings, is_on};
-use super::working_times::working_times;
-use super::{rule, tasks};
-use crate::wording::{decisive, percent, plural};
-use crate::{Check, Rule, Shared, load};
+use super::support::causes::Causes;
+use super::support::groups::tasks;
+use super::support::speculation_settings::{Candidates, better_settings, is_on};
+use super::support::working_times::working_times;
+use crate::declare::any as rule;
 use elephant_analysis::stragglers::evaluation::actual;
 use elephant_analysis::stragglers::executions::input_counters;
 use elephant_analysis::stragglers::group::GroupStragglers;
@@ -13,6 +12,7 @@ use elephant_analysis::stragglers::labels::Labelling;
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::median;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, Shared, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{ClusterManager, Facet};
@@ -21,6 +21,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `straggler-detection`.
@@ -36,7 +37,7 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!(Own, "straggler-detection", "Straggler Detection", tells Speculation, Detection, |layers| load(
+pub(super) const RULE: Rule = rule!(Own, "straggler-detection", "Straggler Detection", tells Speculation, Detection, |layers, _| load(
     layers,
     OwnSpeculation
 ));

@@ -2,14 +2,15 @@
 //! (S2 eq 1).
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::causes::{Causes, remedy_for_one};
-use super::working_times::working_times;
-use super::{host, rule, subject, task_name};
-use crate::wording::decisive;
-use crate::{Check, Rule, Shared, load};
+use super::support::causes::{Causes, remedy_for_one};
+use super::support::groups::{host, subject, task_name, tasks};
+use super::support::working_times::working_times;
+use crate::declare::any as rule;
+use crate::shown::FINDINGS;
 use elephant_analysis::stragglers::cause::hints::first_ends;
 use elephant_analysis::stragglers::cause::{Cause, StragglerCause};
 use elephant_analysis::stragglers::executions::{Execution, InputUnit, input_counters};
@@ -18,6 +19,7 @@ use elephant_analysis::stragglers::labels::{Labelling, dos_index, is_dos_straggl
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::median;
 use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, Shared, load_advised};
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::{TaskKind, TimePoint};
@@ -26,9 +28,7 @@ use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, 
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
-
-/// How many groups get their own finding.
-const REPORTED: usize = 3;
+use elephant_rule::wording::decisive;
 
 rule_params! {
     /// Parameters of `straggler-dos-index`.
@@ -50,9 +50,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "straggler-dos-index", "Straggler DoS-Index", tells Stragglers, DosIndex, |layers| load(
-        layers,
-        SlowForTheirInput
+    rule!(Own, "straggler-dos-index", "Straggler DoS-Index", tells Stragglers, DosIndex, |layers, advice| load_advised(
+        layers, advice, SlowForTheirInput
     ))
     .also_telling(&[TroubleKind::Skew, TroubleKind::GarbageCollection]);
 
@@ -63,7 +62,7 @@ const NO_STRAGGLER: &str = "no task took far longer for its input than the other
 const MESSAGE: &str = "{task_text}[ on {host}] took {task_time_ms}; per input {dos_index_ratio}× as long as its group, \
     and {lost_time_ms} longer ({limit})";
 
-struct SlowForTheirInput(DosIndex);
+struct SlowForTheirInput(DosIndex, Arc<AdviceParams>);
 
 /// The worst task of a group.
 struct Worst<'a> {
@@ -86,7 +85,8 @@ impl Check for SlowForTheirInput {
     }
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
         let stragglers = shared.stragglers(labelling, params.min_tasks.get());
         let views = &stragglers.groups;
@@ -104,10 +104,10 @@ impl Check for SlowForTheirInput {
         let causes = (bad > 0).then(|| Causes::of(&stragglers));
         let mut judgements: Vec<Judgement> = worst
             .iter()
-            .take(bad.clamp(1, REPORTED))
+            .take(bad.clamp(1, FINDINGS))
             .map(|worst| params.judgement(app, worst, causes.as_ref()))
             .collect();
-        and_more(&mut judgements, bad.saturating_sub(REPORTED), "group");
+        and_more(&mut judgements, bad.saturating_sub(FINDINGS), "group");
         if judgements.is_empty() {
             judgements.push(harmless(app));
         }
@@ -160,7 +160,7 @@ impl DosIndex {
         Some(Worst { place, view, task, time, index, lost, severity, stragglers })
     }
 
-    fn judgement(&self, app: &Application, worst: &Worst<'_>, causes: Option<&Causes>) -> Judgement {
+    fn judgement(&self, app: &Advised<'_>, worst: &Worst<'_>, causes: Option<&Causes>) -> Judgement {
         let (view, severity) = (worst.view, worst.severity);
         let group = view.group;
         let tasks = group.tasks.len() as u64;
@@ -228,5 +228,5 @@ fn is_cold(view: &GroupStragglers<'_>, task: &Execution, warm: &FirstEnds) -> bo
 }
 
 fn harmless(app: &Application) -> Judgement {
-    Judgement::of(Subject::Application, Severity::None).tasks(super::tasks(app)).message(NO_STRAGGLER, &[])
+    Judgement::of(Subject::Application, Severity::None).tasks(tasks(app)).message(NO_STRAGGLER, &[])
 }

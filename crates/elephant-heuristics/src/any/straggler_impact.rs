@@ -1,15 +1,15 @@
 //! `straggler-impact`: how long an application waited only for stragglers (S2 table 2).
 
-use std::cmp::Reverse;
-
 use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::sync::Arc;
 
-use super::causes::{Causes, remedies};
-use super::slow_nodes::{SlowNodes, beyond_and_work};
-use super::speculation_settings::switch_on;
-use super::{host, rule, task_name, tasks};
-use crate::wording::{decisive, percent, plural};
-use crate::{Check, Rule, Shared, Stragglers, load};
+use super::support::causes::{Causes, remedies};
+use super::support::groups::{host, subject, task_name, tasks};
+use super::support::slow_nodes::{SlowNodes, beyond_and_work};
+use super::support::speculation_settings::switch_on;
+use crate::declare::any as rule;
+use crate::shown::NAMES;
 use elephant_analysis::stragglers::cause::Cause;
 use elephant_analysis::stragglers::executions::{Execution, input_counters};
 use elephant_analysis::stragglers::group::{GroupStragglers, covered};
@@ -17,6 +17,7 @@ use elephant_analysis::stragglers::labels::Labelling;
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, Shared, Stragglers, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
@@ -25,6 +26,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Troubl
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `straggler-impact`.
@@ -43,8 +45,10 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "straggler-impact", "Straggler Impact", tells Stragglers, Impact, |layers| load(layers, HeldUp))
-        .also_telling(&[TroubleKind::GarbageCollection]);
+    rule!(Own, "straggler-impact", "Straggler Impact", tells Stragglers, Impact, |layers, advice| load_advised(
+        layers, advice, HeldUp
+    ))
+    .also_telling(&[TroubleKind::GarbageCollection]);
 
 /// The message of a finding.
 const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \
@@ -63,13 +67,10 @@ const OF_NODES: &str = "{nodes}; that cost about {lost_to_nodes_ms}, {lost_to_no
 /// A task that others waited for.
 const WAITED_FOR: &str = "{task}[ on {host}] ({wait})";
 
-/// The maximum number of tasks that are named.
-const NAMED: usize = 3;
-
 /// The message if no task is a straggler.
 const NO_STRAGGLER: &str = "none of {judged} took at least {factor}× the median without more input";
 
-struct HeldUp(Impact);
+struct HeldUp(Impact, Arc<AdviceParams>);
 
 impl Check for HeldUp {
     fn check(&self, app: &Application) -> Verdict {
@@ -77,7 +78,8 @@ impl Check for HeldUp {
     }
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let labelling = Labelling { factor: params.median_factor.get(), ..Labelling::MEDIAN };
         let stragglers = shared.stragglers(labelling, params.min_tasks.get());
         let views = &stragglers.groups;
@@ -219,7 +221,7 @@ fn counted(views: &[GroupStragglers<'_>], labelling: Labelling) -> Vec<(&'static
     ]
 }
 
-fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes<'_>) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, views: &[GroupStragglers<'_>], causes: &Causes<'_>) -> Vec<Advice> {
     let mut advice = remedies(app, causes);
     advice.extend(switch_on(app, views, causes));
     advice
@@ -247,7 +249,7 @@ fn longest(app: &Application, views: &[GroupStragglers<'_>]) -> Phrase {
     let mut waits: Vec<(&TaskGroup, (Execution, Millis))> = waits.collect();
     waits.sort_by_key(|(group, (task, wait))| (Reverse(*wait), group.kind, task.task()));
     let most = waits.first().map_or(Millis::ZERO, |(_, (_, wait))| *wait);
-    let matter = waits.iter().filter(|(_, (_, wait))| 2 * wait.get() >= most.get()).take(NAMED);
+    let matter = waits.iter().filter(|(_, (_, wait))| 2 * wait.get() >= most.get()).take(NAMES);
     let named = matter.map(|(group, (task, wait))| {
         let host = host(app, group, task.attempt()).unwrap_or_default();
         let task = task_name(group, task.task());
@@ -271,7 +273,7 @@ fn tail(view: &GroupStragglers<'_>) -> Option<Millis> {
 fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
     let tails = views.iter().filter_map(|view| Some((tail(view)?, view.group.kind)));
     let (tail, kind) = tails.max_by_key(|&(tail, kind)| (tail, Reverse(kind)))?;
-    Some(format!("{}: {tail}", super::subject(kind).name()))
+    Some(format!("{}: {tail}", subject(kind).name()))
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! `unfinished`: the log ends while tasks or jobs run. The application still runs, or its driver or application master
 //! died without a word.
 
-use super::{rule, tasks};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
+use super::support::groups::tasks;
+use crate::declare::any as rule;
 use elephant_base::units::Timestamp;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
 use elephant_model::model::table::{TaskGroup, TimePoint};
@@ -13,6 +13,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Count;
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::plural;
 
 rule_params! {
     /// Parameters of `unfinished`.
@@ -23,7 +24,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "unfinished", "Unfinished", tells Unfinished, Unfinished, |layers| load(layers, EndsEarly));
+    rule!(Own, "unfinished", "Unfinished", tells Unfinished, Unfinished, |layers, _| load(layers, EndsEarly));
 
 /// The message of a finding.
 const MESSAGE: &str = "the log ends[ at {last}] with {running}, and without an end of {whole} ({limit})";

@@ -4,18 +4,23 @@ mod advice;
 mod cause;
 mod held;
 
-use super::{costs, rule, tasks};
-use crate::wording::{decisive, percent};
-use crate::{Check, NOT_MEASURED, Rule, Shared, load};
+use std::sync::Arc;
+
 use cause::Cause;
+
+use super::support::costs;
+use super::support::groups::tasks;
+use crate::declare::any as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, three_digits};
+use elephant_catalogue::{AdviceParams, Advised, Check, NOT_MEASURED, Rule, Shared, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::spark::Facet;
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Count, Duration, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, percent};
 
 rule_params! {
     /// Parameters of `wait-time`.
@@ -27,11 +32,17 @@ rule_params! {
         /// If tasks waited because others of the job ran in all the containers that it got: tasks of the job / the most
         /// that ran at once.
         waves: Ascending<Count>,
+        /// A MapReduce job's own tasks hold all containers that it can get from this share on of the most that it
+        /// held at once.
+        full_share: Quantity<Ratio>,
+        /// Up to this share, a MapReduce job got far fewer containers than at other times.
+        starved_share: Quantity<Ratio>,
     }
 }
 
-pub(super) const RULE: Rule =
-    rule!(Own, "wait-time", "Wait Time", tells Waiting, Wait, |layers| load(layers, Waited));
+pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", tells Waiting, Wait, |layers, advice| load_advised(
+    layers, advice, Waited
+));
 
 /// The message of a finding.
 const MESSAGE: &str =
@@ -41,7 +52,7 @@ const MESSAGE: &str =
 const BY_KINDS: &str = "map tasks waited {maps} and reduce tasks {reduces} of its run time of {run_time_ms}, together \
                         {wait_ratio:%}[; {cause}] ({limit})";
 
-struct Waited(Wait);
+struct Waited(Wait, Arc<AdviceParams>);
 
 impl Check for Waited {
     fn check(&self, app: &Application) -> Verdict {
@@ -49,7 +60,8 @@ impl Check for Waited {
     }
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(metrics) = shared.metrics() else {
             return Verdict::NotEvaluated(NOT_MEASURED.to_owned());
         };
@@ -67,7 +79,7 @@ impl Check for Waited {
         // Even with both limits off, a wait of 0 is not a finding.
         let severity = if wait == Millis::ZERO { Severity::None } else { by_share.min(by_time) };
         // Finding the cause reads every attempt.
-        let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
+        let cause = (severity > Severity::None).then(|| Cause::of((app, metrics), wait, params));
         let by_waves = cause.as_ref().and_then(Cause::waves).map(|waves| params.waves.severity(waves));
         let severity = by_waves.map_or(severity, |by_waves| severity.min(by_waves));
         let level = severity.max(Severity::Low);

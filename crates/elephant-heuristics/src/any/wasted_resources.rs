@@ -1,14 +1,16 @@
 //! `wasted-resources`: containers had more memory than their tasks needed (seed 004, "Wasted Resources").
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
-use super::{costs, rule, tasks};
+use super::support::costs;
+use super::support::groups::tasks;
+use crate::declare::any as rule;
 use crate::spark::{self, Idleness, waits_by_design};
-use crate::wording::{decisive, percent};
-use crate::{Check, NOT_MEASURED, Remedy, Rule, Shared, load};
 use elephant_analysis::metrics::requested_container;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, MbMillis, show_gb_hours};
+use elephant_catalogue::{AdviceParams, Advised, Check, NOT_MEASURED, Remedy, Rule, Shared, load_advised};
 use elephant_model::model::spark::{ClusterManager, Facet};
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
@@ -18,6 +20,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{MemoryTime, Ratio};
 use elephant_rule::params::{Assumed, rule_params};
+use elephant_rule::wording::{decisive, percent};
 
 rule_params! {
     /// Parameters of `wasted-resources`.
@@ -32,9 +35,11 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "wasted-resources", "Wasted Resources", tells MuchMemory, Waste, |layers| load(layers, Unneeded))
-        .measured_by("wasted_ratio", Worse::Higher)
-        .also_telling(&[TroubleKind::IdleExecutors]);
+    rule!(Own, "wasted-resources", "Wasted Resources", tells MuchMemory, Waste, |layers, advice| load_advised(
+        layers, advice, Unneeded
+    ))
+    .measured_by("wasted_ratio", Worse::Higher)
+    .also_telling(&[TroubleKind::IdleExecutors]);
 
 const MESSAGE: &str =
     "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
@@ -60,7 +65,7 @@ const IN_ONE_PROCESS: &str =
 const KILLED: &str = "do not make executors smaller, because they or their tasks ran out of memory: give memory that is not \
                       needed to what is short, such as from the heap to the overhead";
 
-struct Unneeded(Waste);
+struct Unneeded(Waste, Arc<AdviceParams>);
 
 impl Check for Unneeded {
     fn check(&self, app: &Application) -> Verdict {
@@ -68,7 +73,8 @@ impl Check for Unneeded {
     }
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(metrics) = shared.metrics() else {
             return Verdict::NotEvaluated(NOT_MEASURED.to_owned());
         };
@@ -134,7 +140,7 @@ impl Check for Unneeded {
 
 impl Waste {
     /// The judgement on executors whose needs are unknown, by the time in which their cores were idle.
-    fn idle(&self, app: &Application, shared: &Shared<'_>, (used, idle): (MbMillis, f64)) -> Judgement {
+    fn idle(&self, app: &Advised<'_>, shared: &Shared<'_>, (used, idle): (MbMillis, f64)) -> Judgement {
         let held = used.as_gb_hours() * idle;
         let (by_share, by_amount) = (self.wasted_share.severity(idle), self.wasted.severity(held));
         let uncapped = by_share.min(by_amount);
@@ -175,7 +181,7 @@ impl Waste {
 }
 
 /// Why the cores of executors were idle. Computed only for findings, because it takes replays.
-fn idleness<'a>(app: &'a Application, shared: &Shared<'_>, severity: Severity) -> Option<Idleness<'a>> {
+fn idleness<'a>(app: &'a Advised<'a>, shared: &Shared<'_>, severity: Severity) -> Option<Idleness<'a>> {
     let is_found = severity > Severity::None && !is_local(app);
     is_found.then(|| Idleness::of(app, shared.recorded()))
 }

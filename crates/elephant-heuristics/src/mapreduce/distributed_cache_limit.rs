@@ -1,10 +1,10 @@
 //! `distributed-cache-limit`: the distributed cache contains files that are too large for every node to
 //! download (Dr. Elephant `DistributedCacheLimitHeuristic`).
 
-use super::rule;
-use crate::{Check, Rule, load};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, Worse};
@@ -30,7 +30,7 @@ pub(super) const RULE: Rule = rule!(
     "distributed-cache-limit",
     "Distributed Cache Limit", tells Cluster,
     CacheLimit,
-    |layers| load(layers, Cache)
+    |layers, _| load(layers, Cache)
 )
 .measured_by("largest_bytes", Worse::Higher);
 

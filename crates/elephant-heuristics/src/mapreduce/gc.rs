@@ -1,26 +1,31 @@
 //! `mapper-gc`, `reducer-gc`: tasks spend much time in garbage collection (Dr. Elephant
 //! `GenericGCHeuristic`).
 
-use super::heap::Heap;
-use super::splits::{SplitLimits, divided_otherwise, whole_mib};
-use super::{
-    MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
-    tasks, to_bytes, to_millis, unreadable, without_tasks,
+use std::sync::Arc;
+
+use super::support::counters::{
+    MissingCounters, counter, input_bytes, run_time, to_bytes, to_millis, unreadable,
 };
-use crate::wording::decisive;
-use crate::{Check, Rule, load};
+use super::support::heap::Heap;
+use super::support::role::Role;
+use super::support::settings::change_towards;
+use super::support::splits::{SplitLimits, divided_otherwise, whole_mib};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::three_digits;
-use elephant_model::model::Application;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
+use elephant_model::model::{Application, Collector};
 use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, limit};
 
 rule_params! {
     /// Parameters of `mapper-gc` and `reducer-gc`.
@@ -42,14 +47,14 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-gc", "Mapper GC", tells GarbageCollection, Gc, |layers| load(layers, |p| {
-        Collection(Role::Map, p)
-    }))
+    rule!(DrElephant { version: "master" }, "mapper-gc", "Mapper GC", tells GarbageCollection, Gc, |layers, advice| load_advised(
+        layers, advice, |p, advice| Collection(Role::Map, p, advice)
+    ))
     .measured_by("gc_cpu_ratio", Worse::Higher);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "master" }, "reducer-gc", "Reducer GC", tells GarbageCollection, Gc, |layers| load(layers, |p| {
-        Collection(Role::Reduce, p)
-    }))
+    rule!(DrElephant { version: "master" }, "reducer-gc", "Reducer GC", tells GarbageCollection, Gc, |layers, advice| load_advised(
+        layers, advice, |p, advice| Collection(Role::Reduce, p, advice)
+    ))
     .measured_by("gc_cpu_ratio", Worse::Higher);
 
 fn percent(ratio: f64) -> String {
@@ -60,11 +65,12 @@ fn percent(ratio: f64) -> String {
 const MESSAGE: &str = "a {role} task spends {avg_gc_time_ms} in garbage collection per {avg_cpu_time_ms} of CPU time, \
     {share} ({limit})";
 
-struct Collection(Role, Gc);
+struct Collection(Role, Gc, Arc<AdviceParams>);
 
 impl Check for Collection {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(role, params) = self;
+        let app = &Advised { app, advice: &self.2 };
+        let Self(role, params, _) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
@@ -114,6 +120,10 @@ impl Check for Collection {
             )
             .advice(|| advice(app, *role, group))
             .into()
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        Collector::of_tasks(app, self.0.kind()).and_then(Collector::why_not_judged)
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -220,7 +230,7 @@ fn without_more_heap(app: &Application, role: Role, (group, heap): (&TaskGroup, 
 }
 
 /// More heap if the heap is full; otherwise less garbage, because more heap would be wasted.
-fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, role: Role, group: &TaskGroup) -> Vec<Advice> {
     let heap = Heap::of(app, role, group);
     if heap.is_largest {
         return without_more_heap(app, role, (group, &heap));

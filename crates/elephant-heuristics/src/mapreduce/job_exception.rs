@@ -3,20 +3,21 @@
 mod refused;
 mod remedies;
 
-use refused::Refused;
-pub(crate) use remedies::of_failure;
-
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::rule;
-use crate::root_cause::{Collector, Root, told};
-use crate::{Check, Rule, load};
+use refused::Refused;
+
+use crate::declare::mapreduce as rule;
+use elephant_analysis::root_cause::{Collector, Root, told};
 use elephant_base::severity::Severity;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::diagnosis::{FailureKind, Standing};
 use elephant_model::model::table::{Outcome, TaskKind};
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use elephant_rule::params::rule_params;
+pub(crate) use remedies::of_failure;
 
 rule_params! {
     /// Parameters of `job-exception`.
@@ -31,8 +32,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "job-exception", "Exception", tells Failures, JobException, |layers| load(
-        layers, Failed
+    rule!(DrElephant { version: "master" }, "job-exception", "Exception", tells Failures, JobException, |layers, advice| load_advised(
+        layers, advice, Failed
     ))
     .also_telling(&[TroubleKind::Cancelled]);
 
@@ -42,10 +43,11 @@ const MESSAGE: &str = "the job {ended}: {why}[; {exit}][; root cause: {cause}]";
 /// The message if the history has no error.
 const UNEXPLAINED: &str = "the job {ended}; the job history contains no reason";
 
-struct Failed(JobException);
+struct Failed(JobException, Arc<AdviceParams>);
 
 impl Check for Failed {
     fn check(&self, app: &Application) -> Verdict {
+        let app = &Advised { app, advice: &self.1 };
         let is_refused = Refused::of(app).is_some() && self.0.refused > Severity::None;
         let (severity, what) = match app.status {
             Status::Failed => (self.0.failed, "failed"),

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Role, rule, run_time, tasks, to_millis};
-use crate::{Check, Rule, load};
+use super::support::counters::{run_time, to_millis};
+use super::support::role::Role;
+use super::support::tasks::tasks;
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::{Application, Engine};
@@ -28,7 +31,7 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", tells Cluster, QueueLimit, |layers| load(
+pub(super) const RULE: Rule = rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", tells Cluster, QueueLimit, |layers, _| load(
     layers, Limit
 ));
 

@@ -3,13 +3,14 @@
 //! Dr. Elephant replaced it with the run times of `mapper-time`. It is off unless a rule file switches it
 //! on.
 
-use super::splits::{SplitLimits, Unsplittable, divided_otherwise};
-use super::{
-    MissingCounters, Role, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable, without_tasks,
-};
-use crate::{Check, Rule, load};
+use super::support::counters::{MissingCounters, input_bytes, to_bytes, unreadable};
+use super::support::role::Role;
+use super::support::splits::{SplitLimits, Unsplittable, divided_otherwise};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};
 use elephant_model::model::counters::Counter;
@@ -39,7 +40,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", tells ManyTasks, InputSize, |layers| {
+    rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", tells ManyTasks, InputSize, |layers, _| {
         load(layers, Splits)
     })
     .also_telling(&[TroubleKind::FewTasks]);

@@ -1,14 +1,18 @@
 //! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
-use super::splits::{SplitLimits, Target, Unsplittable, split_for};
-use super::{
-    MissingCounters, Role, counter, input_bytes, is_unreadable, limit, no_task_reports, rule, run_time,
-    tasks, to_bytes, to_millis, unreadable, without_tasks,
+use std::sync::Arc;
+
+use super::support::counters::{
+    MissingCounters, counter, input_bytes, is_unreadable, run_time, to_bytes, to_millis, unreadable,
 };
-use crate::{Check, Rule, load};
+use super::support::role::Role;
+use super::support::splits::{SplitLimits, Target, Unsplittable, split_for};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::{median, truncated_mean};
 use elephant_base::units::{BytesPerSecond, three_digits};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
@@ -17,6 +21,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Speed};
 use elephant_rule::params::{Positive, choice, rule_params};
+use elephant_rule::wording::limit;
 
 choice! {
     /// How the values of all map tasks are averaged.
@@ -60,15 +65,15 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", tells SlowTasks, MapperSpeed, |layers| load(
-        layers, Reading
+    rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", tells SlowTasks, MapperSpeed, |layers, advice| load_advised(
+        layers, advice, Reading
     ))
     .measured_by("speed_bytes_per_second", Worse::Lower);
 
 /// The message of a finding.
 const MESSAGE: &str = "a map task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
 
-struct Reading(MapperSpeed);
+struct Reading(MapperSpeed, Arc<AdviceParams>);
 
 /// The counters of the bytes that a map task reads, and of the bytes of its split's description.
 const READ: [Counter; 6] = [
@@ -91,7 +96,8 @@ struct Sample {
 
 impl Check for Reading {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
@@ -169,7 +175,7 @@ fn busy(group: &TaskGroup) -> Option<f64> {
 }
 
 fn advice(
-    app: &Application,
+    app: &Advised<'_>,
     group: &TaskGroup,
     bytes: i64,
     severity: Severity,

@@ -1,14 +1,16 @@
 //! `mapper-spill`: map output is written to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
-use super::heap::Heap;
-use super::sort_buffer::{SortBuffer, is_too_large, largest_output};
-use super::{
-    MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, rule, tasks,
-    unreadable, without_tasks,
-};
-use crate::{Check, Rule, load};
+use std::sync::Arc;
+
+use super::support::counters::{MissingCounters, counter, is_unreadable, unreadable};
+use super::support::heap::Heap;
+use super::support::role::Role;
+use super::support::sort_buffer::{SortBuffer, is_too_large, largest_output};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
@@ -18,6 +20,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, grouped, limit};
 
 rule_params! {
     /// Parameters of `mapper-spill`.
@@ -38,8 +41,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-spill", "Mapper Spill", tells Spill, MapperSpill, |layers| load(
-        layers, Spilling
+    rule!(DrElephant { version: "master" }, "mapper-spill", "Mapper Spill", tells Spill, MapperSpill, |layers, advice| load_advised(
+        layers, advice, Spilling
     ))
     .measured_by("spill_ratio", Worse::Higher);
 
@@ -47,7 +50,7 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str =
     "{maps} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
 
-struct Spilling(MapperSpill);
+struct Spilling(MapperSpill, Arc<AdviceParams>);
 
 impl MapperSpill {
     /// The severity that the bytes spilled again allow. If they are unknown, it is low: records alone do not show the
@@ -60,7 +63,8 @@ impl MapperSpill {
 
 impl Check for Spilling {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(group) = tasks(app, Role::Map.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, Role::Map.kind(), params.only_succeeded_jobs);
         };
@@ -148,7 +152,7 @@ fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
 
 /// Advises a sort buffer that holds the output of the largest map task at once, with a heap and a container that hold
 /// the buffer.
-fn advice(app: &Application, group: &TaskGroup) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, group: &TaskGroup) -> Vec<Advice> {
     let heap = Heap::of(app, Role::Map, group);
     let mut advice = Vec::new();
     if let Some(sort) = heap.sort.or_else(|| SortBuffer::for_output(app, group)) {

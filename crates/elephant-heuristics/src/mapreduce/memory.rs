@@ -1,16 +1,19 @@
 //! `mapper-memory`, `reducer-memory`: containers are larger than the tasks need (Dr. Elephant
 //! `GenericMemoryHeuristic`).
 
-use super::heap::Heap;
-use super::{
-    MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule, tasks,
-    to_bytes, unreadable, without_tasks,
-};
-use crate::{Check, Remedy, Rule, load};
+use std::sync::Arc;
+
+use super::support::containers::container_for;
+use super::support::counters::{MissingCounters, counter, to_bytes, unreadable};
+use super::support::heap::Heap;
+use super::support::role::Role;
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_analysis::metrics::requested_container;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, three_digits};
+use elephant_catalogue::{AdviceParams, Advised, Check, Remedy, Rule, load_advised};
 use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -21,6 +24,7 @@ use elephant_rule::finding::{Advice, Container, Judgement, Measure, Verdict, Wor
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Quantity, Ratio, Size};
 use elephant_rule::params::{Assumed, rule_params};
+use elephant_rule::wording::{change, limit};
 
 rule_params! {
     /// Parameters of `mapper-memory` and `reducer-memory`.
@@ -42,16 +46,14 @@ rule_params! {
 }
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-memory", "Mapper Memory", tells MuchMemory, Memory, |layers| load(
-        layers,
-        |p| Usage(Role::Map, p)
+    rule!(DrElephant { version: "master" }, "mapper-memory", "Mapper Memory", tells MuchMemory, Memory, |layers, advice| load_advised(
+        layers, advice, |p, advice| Usage(Role::Map, p, advice)
     ))
     .measured_by("used_ratio", Worse::Lower)
     .sizing(Container::Map);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "master" }, "reducer-memory", "Reducer Memory", tells MuchMemory, Memory, |layers| load(
-        layers,
-        |p| Usage(Role::Reduce, p)
+    rule!(DrElephant { version: "master" }, "reducer-memory", "Reducer Memory", tells MuchMemory, Memory, |layers, advice| load_advised(
+        layers, advice, |p, advice| Usage(Role::Reduce, p, advice)
     ))
     .measured_by("used_ratio", Worse::Lower)
     .sizing(Container::Reduce);
@@ -60,11 +62,12 @@ pub(super) const REDUCER: Rule =
 const MESSAGE: &str =
     "a {role} task uses {avg_physical_memory_bytes} of its {container_bytes} container, {share} ({limit})";
 
-struct Usage(Role, Memory);
+struct Usage(Role, Memory, Arc<AdviceParams>);
 
 impl Check for Usage {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(role, params) = self;
+        let app = &Advised { app, advice: &self.2 };
+        let Self(role, params, _) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
@@ -124,7 +127,8 @@ impl Check for Usage {
     }
 
     fn remedy(&self, app: &Application) -> Option<Remedy> {
-        let Self(role, params) = self;
+        let app = &Advised { app, advice: &self.2 };
+        let Self(role, params, _) = self;
         let group = tasks(app, role.kind(), false)?;
         Some(self.remedy_for(app, group, requested_container(app, role.kind(), params.container_default)))
     }
@@ -201,7 +205,7 @@ impl Usage {
         (mean, peak): (Bytes, Option<Bytes>),
         severity: Severity,
     ) -> Vec<Advice> {
-        let Self(role, params) = self;
+        let Self(role, params, _) = self;
         let new = lines.iter().find_map(|line| self.new_size(app, line));
         let stays = |(new, _): &(Bytes, Bytes)| params.severity(mean, *new) >= severity;
         if let Some((new, peak)) = new.zip(peak).filter(stays) {
@@ -212,8 +216,8 @@ impl Usage {
 
     /// The smallest container that holds the measured peak and the headroom, and the heap that `mapper-gc`
     /// and `reducer-gc` advise. Tasks of an uberized job share the container of the application master.
-    fn remedy_for(&self, app: &Application, group: &TaskGroup, container: Option<Bytes>) -> Remedy {
-        let Self(role, params) = self;
+    fn remedy_for(&self, app: &Advised<'_>, group: &TaskGroup, container: Option<Bytes>) -> Remedy {
+        let Self(role, params, _) = self;
         let headroom = params.headroom.get();
         let (heap, size, whose) = if app.uberized == Some(true) {
             (Heap::of_master(app), ConfKey::MasterMemoryMb, "task")
@@ -253,13 +257,13 @@ impl Usage {
     }
 }
 
-fn cannot_shrink(app: &Application, container: Bytes, why: &str) -> String {
+fn cannot_shrink(app: &Advised<'_>, container: Bytes, why: &str) -> String {
     let key = ConfKey::MinimumAllocationMb;
     let granted = match app.conf.mebibytes(key) {
         Some(least) if container <= least => {
             format!("YARN allocates no containers below {least} ({})", key.name())
         }
-        None if container <= USUAL_STEP => {
+        None if container <= app.advice.container_step.bytes() => {
             format!("few clusters allow containers below {container} ({})", key.name())
         }
         _ => return format!("the container cannot shrink, because {why}: {BALANCE}"),

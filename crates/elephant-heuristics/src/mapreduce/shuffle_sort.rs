@@ -3,21 +3,26 @@
 
 mod early_start;
 
-use super::{Lost, Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use crate::wording::percent;
-use crate::{Check, Rule, load};
-use early_start::{earlier_start, early_start, waiting};
+use early_start::{early_start, waiting};
+
+use super::support::counters::to_millis;
+use super::support::replayed::Lost;
+use super::support::role::Role;
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_rule::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Duration, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, percent};
 
 pub(crate) use early_start::slow_start;
 
@@ -37,11 +42,29 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// The same time. Short jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// Reduce tasks start late if their slow start is at least this share of the map tasks.
+        late_start: Quantity<Ratio>,
+        /// The slow start that is advised then.
+        earlier_start: Quantity<Ratio>,
+        /// It is advised only if it starts reduce tasks earlier by at least this share of the mean shuffle time,
+        /// because containers are held for longer, ...
+        earlier_gain: Quantity<Ratio>,
+        /// ... and if reduce tasks wait for map tasks for at most this share of the mean shuffle time.
+        earlier_wait: Quantity<Ratio>,
+        /// From how many map tasks a reduce task should fetch at once, if fetching is slow, ...
+        parallel_copies: Quantity<Count>,
+        /// ... in jobs with more map tasks than this.
+        copies_from_maps: Quantity<Count>,
+        /// How many streams should be merged at once, if the sort phase is slow.
+        sort_factor: Quantity<Count>,
+        /// The share of the memory for fetched data that may fill up before it is merged: higher than Hadoop's
+        /// default of 66 %, but below the point where fetches wait for each merge.
+        merge_percent: Quantity<Ratio>,
     }
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", tells Shuffle, ShuffleSort, |layers| load(
+    rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", tells Shuffle, ShuffleSort, |layers, _| load(
         layers, Phases
     ))
     .measured_by("shuffle_reduce_ratio", Worse::Higher)
@@ -100,7 +123,11 @@ impl Check for Phases {
             )
             .advice(|| {
                 let fetches_long = fetches_long > Severity::None;
-                if by_shuffle { shuffle_advice(app, group, &means, fetches_long) } else { sort_advice(app) }
+                if by_shuffle {
+                    params.shuffle_advice(app, group, &means, fetches_long)
+                } else {
+                    params.sort_advice(app)
+                }
             })
             .into()
     }
@@ -200,72 +227,80 @@ fn means(group: &TaskGroup) -> Option<Means> {
     })
 }
 
-/// Reduce tasks that start early hold their containers while map tasks still run. The advised share of map
-/// tasks follows from the fetch time after all map tasks have finished. Where that is short, fetching faster is no help.
-fn shuffle_advice(app: &Application, reduces: &TaskGroup, means: &Means, fetches_long: bool) -> Vec<Advice> {
-    let mut advice = Vec::new();
-    if let Some((waiting, slow_start)) = early_start(app, reduces, means.shuffle) {
-        let what = format!(
-            "{} of the shuffle is spent waiting for running map tasks; start reduce tasks later",
-            to_millis(waiting)
-        );
-        advice.push(Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))]));
-    }
-    if fetches_long {
-        advice.extend(earlier_start(app, reduces, means.shuffle));
-    } else {
-        if advice.is_empty() {
-            advice
-                .push("reduce tasks wait for the last map tasks, so shorten these; fetching is fast".into());
+impl ShuffleSort {
+    /// Reduce tasks that start early hold their containers while map tasks still run. The advised share of map
+    /// tasks follows from the fetch time after all map tasks have finished. Where that is short, fetching faster is no help.
+    fn shuffle_advice(
+        &self,
+        app: &Application,
+        reduces: &TaskGroup,
+        means: &Means,
+        fetches_long: bool,
+    ) -> Vec<Advice> {
+        let mut advice = Vec::new();
+        if let Some((waiting, slow_start)) = early_start(app, reduces, means.shuffle) {
+            let what = format!(
+                "{} of the shuffle is spent waiting for running map tasks; start reduce tasks later",
+                to_millis(waiting)
+            );
+            advice.push(Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))]));
         }
-        return advice;
+        if fetches_long {
+            advice.extend(self.earlier_start(app, reduces, means.shuffle));
+        } else {
+            if advice.is_empty() {
+                advice.push(
+                    "reduce tasks wait for the last map tasks, so shorten these; fetching is fast".into(),
+                );
+            }
+            return advice;
+        }
+        advice.extend(self.fetch_faster(app));
+        if advice.is_empty() {
+            advice.push(
+                "shuffle less data: filter and project in the map function, or aggregate with a combiner"
+                    .into(),
+            );
+        }
+        advice
     }
-    advice.extend(fetch_faster(app));
-    if advice.is_empty() {
-        advice.push(
-            "shuffle less data: filter and project in the map function, or aggregate with a combiner".into(),
-        );
-    }
-    advice
-}
 
-/// Settings by which reduce tasks fetch faster, or less.
-fn fetch_faster(app: &Application) -> Vec<Advice> {
-    let mut advice = Vec::new();
-    let copies = app.in_force(ConfKey::ParallelCopies, Conf::integer);
-    let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
-    if maps > 100 && copies.is_some_and(|copies| copies < 20) {
-        let what = Advice::new("fetch from more map tasks in parallel");
-        advice.push(what.set([change(app, ConfKey::ParallelCopies, 20)]));
+    /// Settings by which reduce tasks fetch faster, or less.
+    fn fetch_faster(&self, app: &Application) -> Vec<Advice> {
+        let mut advice = Vec::new();
+        let copies = app.in_force(ConfKey::ParallelCopies, Conf::integer);
+        let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
+        let is_large = maps as f64 > self.copies_from_maps.get();
+        if is_large && copies.is_some_and(|copies| (copies as f64) < self.parallel_copies.get()) {
+            let what = Advice::new("fetch from more map tasks in parallel");
+            advice.push(what.set([change(app, ConfKey::ParallelCopies, self.parallel_copies.get())]));
+        }
+        if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
+            let what = Advice::new("shuffle less data");
+            advice.push(what.set([change(app, ConfKey::MapOutputCompress, true)]));
+        }
+        advice
     }
-    if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
-        let what = Advice::new("shuffle less data");
-        advice.push(what.set([change(app, ConfKey::MapOutputCompress, true)]));
-    }
-    advice
-}
 
-/// The share of the memory for fetched data that may fill up before it is merged: higher than Hadoop's default of
-/// 0.66, but below the point where fetches wait for each merge.
-const FULL_BEFORE_MERGE: f64 = 0.8;
-
-fn sort_advice(app: &Application) -> Vec<Advice> {
-    let factor = app.in_force(ConfKey::SortFactor, Conf::integer);
-    let mut advice = Vec::new();
-    if factor.is_some_and(|factor| factor < 100) {
-        let what = Advice::new("merge more streams at once");
-        advice.push(what.set([change(app, ConfKey::SortFactor, 100)]));
+    fn sort_advice(&self, app: &Application) -> Vec<Advice> {
+        let factor = app.in_force(ConfKey::SortFactor, Conf::integer);
+        let mut advice = Vec::new();
+        if factor.is_some_and(|factor| (factor as f64) < self.sort_factor.get()) {
+            let what = Advice::new("merge more streams at once");
+            advice.push(what.set([change(app, ConfKey::SortFactor, self.sort_factor.get())]));
+        }
+        let key = ConfKey::ShuffleMergePercent;
+        if app.conf.fraction(key).is_none_or(|now| now < self.merge_percent.get()) {
+            let what = Advice::new(
+                "if the heap of the reduce tasks has room, keep more of the fetched data in memory",
+            );
+            advice.push(what.set([change(app, key, self.merge_percent.get())]).conditional());
+        }
+        if advice.is_empty() {
+            advice.push("sort less data: filter in the map function, or aggregate with a combiner".into());
+        }
+        advice
     }
-    let key = ConfKey::ShuffleMergePercent;
-    if app.conf.fraction(key).is_none_or(|now| now < FULL_BEFORE_MERGE) {
-        let what =
-            Advice::new("if the heap of the reduce tasks has room, keep more of the fetched data in memory");
-        advice.push(what.set([change(app, key, FULL_BEFORE_MERGE)]).conditional());
-    }
-    if advice.is_empty() {
-        advice.push("sort less data: filter in the map function, or aggregate with a combiner".into());
-    }
-    advice
 }
 
 #[cfg(test)]

@@ -8,23 +8,25 @@ mod records;
 mod remote;
 mod uneven;
 
+use std::sync::Arc;
+
 use division::Division;
 use evidence::evidence;
 use limits::{Limit, conditions};
 use records::MoreRecords;
 use remote::Remote;
 
-use super::lost_time::LostTime;
-use super::run_times::RunTimes;
-use super::splits::Target;
-use super::{
-    MissingCounters, Role, counter, input_bytes, is_unreadable, no_task_reports, rule, tasks, without_tasks,
-};
-use crate::split::TwoGroups;
-use crate::wording::percent;
-use crate::{Check, Rule, chart_limit, load};
+use super::support::counters::{MissingCounters, counter, input_bytes, is_unreadable};
+use super::support::lost_time::LostTime;
+use super::support::role::Role;
+use super::support::run_times::RunTimes;
+use super::support::splits::Target;
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_base::severity::Severity;
+use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, chart_limit, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
@@ -34,6 +36,7 @@ use elephant_rule::finding::{ChartLimit, ComparedWith, Judgement, Measure, Troub
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size, Unit};
 use elephant_rule::params::{Positive, choice, rule_params};
+use elephant_rule::wording::percent;
 
 choice! {
     /// The group whose number of tasks must be large for skew to matter.
@@ -91,6 +94,17 @@ rule_params! {
         uneven_bytes: Quantity<Size>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
+        /// Map tasks whose input is local are compared with those whose input is remote only if there are this many
+        /// of each: with fewer, a median says little.
+        remote_tasks: Quantity<Count>,
+        /// Remote input explains long map tasks if the median run time of remote ones is this multiple of that of
+        /// local ones, ...
+        remote_slowdown: Quantity<Ratio>,
+        /// ... and if this share of the long tasks is remote.
+        remote_share: Quantity<Ratio>,
+        /// Long tasks compute more than others if processors worked for this share of the time by which they are
+        /// longer.
+        computing_share: Quantity<Ratio>,
     }
 }
 
@@ -98,16 +112,15 @@ rule_params! {
 const DEVIATION: ChartLimit = chart_limit("deviation", ComparedWith::GroupDeviation);
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", tells Skew, Skew, |layers| load(layers, |p| {
-        Skewness(Role::Map, p)
-    }))
+    rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", tells Skew, Skew, |layers, advice| load_advised(
+        layers, advice, |p, advice| Skewness(Role::Map, p, advice)
+    ))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
     .also_telling(&[TroubleKind::Stragglers]);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", tells Skew, Skew, |layers| load(
-        layers,
-        |p| Skewness(Role::Reduce, p)
+    rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", tells Skew, Skew, |layers, advice| load_advised(
+        layers, advice, |p, advice| Skewness(Role::Reduce, p, advice)
     ))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
@@ -136,7 +149,7 @@ const OF_TIME: Messages = Messages {
     one_group: "{all_tasks} {time_large_group_avg_ms}[ {each}]",
 };
 
-struct Skewness(Role, Skew);
+struct Skewness(Role, Skew, Arc<AdviceParams>);
 
 /// One of the two quantities that can be skewed.
 struct Side {
@@ -152,11 +165,12 @@ struct Side {
 type Values = [(i64, usize)];
 
 /// The judged tasks and the job that they belong to.
-type Job<'a> = (&'a Application, &'a TaskGroup, RunTimes);
+type Job<'a> = (&'a Advised<'a>, &'a TaskGroup, RunTimes);
 
 impl Check for Skewness {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(role, params) = self;
+        let app = &Advised { app, advice: &self.2 };
+        let Self(role, params, _) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
@@ -209,7 +223,7 @@ impl Check for Skewness {
     }
 
     fn reads(&self, kind: TaskKind) -> CounterMask {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         if kind == role.kind() { CounterMask::of(role.input()) } else { CounterMask::NONE }
     }
 }
@@ -256,7 +270,7 @@ impl Skew {
             let blocks = groups.large.mean as f64 / block.as_f64().max(1.0);
             let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
             let size = Limit::of(limits::SIZE, &self.large_group_blocks, (severity, blocks), in_blocks);
-            let lost = LostTime::of(job, bytes, (groups.pivot, false));
+            let lost = LostTime::of((job.0, job.1, job.2), bytes, (groups.pivot, false));
             self.side(job, groups, groups.deviation(), lost, size)
         })
     }
@@ -265,8 +279,8 @@ impl Skew {
         self.worst(times, |groups| {
             // Dr. Elephant compares whole seconds.
             let deviation = groups.in_units_of(1000).deviation();
-            let is_explained = Remote::of(job, groups.pivot).is_some();
-            let lost = LostTime::of(job, times, (groups.pivot, is_explained));
+            let is_explained = Remote::of(self, job, groups.pivot).is_some();
+            let lost = LostTime::of((job.0, job.1, job.2), times, (groups.pivot, is_explained));
             self.side(job, groups, deviation, lost, None)
         })
     }
@@ -343,7 +357,7 @@ impl Skewness {
         side: &Side,
         (messages, records): (&Messages, Option<MoreRecords>),
     ) -> Judgement {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         let TwoGroups { small, large, .. } = side.groups;
         let (template, first) =
             if small.count == 0 { (messages.one_group, large) } else { (messages.two_groups, small) };

@@ -5,18 +5,21 @@ mod large_splits;
 mod many_tasks;
 mod small_files;
 
-use super::run_times::RunTimes;
-use super::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
-use super::{
-    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, to_millis,
-    without_tasks,
-};
-use crate::wording::condition;
-use crate::{Check, Rule, chart_limit, load};
+use std::sync::Arc;
+
+use many_tasks::{ManyTasks, number_after};
+
+use super::support::counters::{mean_input, to_millis};
+use super::support::role::Role;
+use super::support::run_times::RunTimes;
+use super::support::settings::change_towards;
+use super::support::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
+use super::support::tasks::{no_task_reports, tasks, without_tasks};
+use crate::declare::mapreduce as rule;
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
-use elephant_base::units::Bytes;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, chart_limit, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::Facet;
@@ -28,7 +31,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::{Positive, rule_params};
-use many_tasks::ManyTasks;
+use elephant_rule::wording::condition;
 
 rule_params! {
     /// Parameters of `mapper-time` and `reducer-time`.
@@ -65,6 +68,12 @@ rule_params! {
         few_run_time: Ascending<Duration>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
+        /// More tasks than are needed for this share of the largest saving are not worth their output files.
+        enough_saving: Quantity<Ratio>,
+        /// Map tasks that run in more waves than this use all containers.
+        few_waves: Quantity<Count>,
+        /// How much longer a map task takes that reads its input from another node, as a share of its run time.
+        remote_cost: Quantity<Ratio>,
     }
 }
 
@@ -74,15 +83,14 @@ const RUN_TIMES: &[ChartLimit] = &[
 ];
 
 pub(super) const MAPPER: Rule =
-    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", tells ManyTasks, Time, |layers| load(layers, |p| {
-        RunTime(Role::Map, p)
-    }))
+    rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", tells ManyTasks, Time, |layers, advice| load_advised(
+        layers, advice, |p, advice| RunTime(Role::Map, p, advice)
+    ))
     .charted(RUN_TIMES)
     .also_telling(&[TroubleKind::FewTasks]);
 pub(super) const REDUCER: Rule =
-    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", tells ManyTasks, Time, |layers| load(
-        layers,
-        |p| RunTime(Role::Reduce, p)
+    rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", tells ManyTasks, Time, |layers, advice| load_advised(
+        layers, advice, |p, advice| RunTime(Role::Reduce, p, advice)
     ))
     .charted(RUN_TIMES)
     .also_telling(&[TroubleKind::FewTasks]);
@@ -97,11 +105,12 @@ const SAVED: &str = "share of the job's run time that fewer tasks would save";
 /// The same as a condition.
 const REMEDY: &str = "the job is as fast with fewer tasks";
 
-struct RunTime(Role, Time);
+struct RunTime(Role, Time, Arc<AdviceParams>);
 
 impl Check for RunTime {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(role, params) = self;
+        let app = &Advised { app, advice: &self.2 };
+        let Self(role, params, _) = self;
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
@@ -166,8 +175,8 @@ impl Check for RunTime {
 
 impl RunTime {
     /// Whether fewer, longer tasks help.
-    fn fewer(&self, app: &Application, group: &TaskGroup, (mean, many): (i64, ManyTasks)) -> bool {
-        let Self(_, params) = self;
+    fn fewer(&self, app: &Advised<'_>, group: &TaskGroup, (mean, many): (i64, ManyTasks)) -> bool {
+        let Self(_, params, _) = self;
         let growth = params.target().growth(app, group, mean);
         growth > 1.0 && params.falls(group, (mean, many), growth)
     }
@@ -175,12 +184,12 @@ impl RunTime {
     /// The number of tasks that brings the mean run time to the target; `None` if it should not change.
     fn wanted(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (mean, many): (i64, ManyTasks),
         too_short: bool,
     ) -> Option<u32> {
-        let Self(_, params) = self;
+        let Self(_, params, _) = self;
         let total = group.tasks.len() as u64;
         let wanted = number_after(total, params.target().growth(app, group, mean));
         let changes = wanted != total && (!too_short || self.fewer(app, group, (mean, many)));
@@ -190,12 +199,12 @@ impl RunTime {
     /// Advice that brings the mean run time to the target.
     fn advice(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (mean, many): (i64, ManyTasks),
         too_short: bool,
     ) -> Vec<Advice> {
-        let Self(role, params) = self;
+        let Self(role, params, _) = self;
         let target = params.target();
         let total = group.tasks.len() as u64;
         let growth = target.growth(app, group, mean);
@@ -229,12 +238,12 @@ impl RunTime {
     /// would not make the finding less severe.
     fn by_setting(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (mean, many): (i64, ManyTasks),
         fewer: bool,
     ) -> Option<Setting> {
-        let Self(role, params) = self;
+        let Self(role, params, _) = self;
         if *role == Role::Reduce {
             let growth = params.target().growth(app, group, mean);
             let wanted = number_after(group.tasks.len() as u64, growth);
@@ -270,12 +279,6 @@ enum Setting {
     Change(Advice),
     /// Advice on the format of the input, or on what else sets the number of tasks.
     Otherwise(String),
-}
-
-/// The number of tasks, once the work per task has grown.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-fn number_after(total: u64, growth: f64) -> u64 {
-    ((total as f64 / growth).ceil() as u64).max(1)
 }
 
 impl Time {
@@ -392,9 +395,4 @@ impl Time {
     const fn target(&self) -> Target {
         Target { run_time: self.target_run_time, share: self.target_share, start_up: self.start_up_cost }
     }
-}
-
-fn mean_input(group: &TaskGroup) -> Option<Bytes> {
-    let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
-    truncated_mean(&inputs.collect::<Vec<_>>()).map(to_bytes)
 }

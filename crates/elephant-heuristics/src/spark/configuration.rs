@@ -5,9 +5,12 @@ mod allocation;
 mod shuffle;
 mod sizes;
 
-use super::{rule, spark};
-use crate::{Check, Rule, load};
+use std::sync::Arc;
+
+use super::support::application::spark;
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};
@@ -61,6 +64,12 @@ rule_params! {
         driver_memory: Ascending<Size>,
         /// Cores of the driver.
         driver_cores: Ascending<Count>,
+        /// Advice on large heaps halves them, or goes down to this: up to this size, garbage collection works well
+        /// and references are short.
+        good_heap: Quantity<Size>,
+        /// Advice on many cores halves them, or goes down to this: up to this many tasks share a JVM and its
+        /// connections to the storage well.
+        good_cores: Quantity<Count>,
     }
 }
 
@@ -69,7 +78,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-configuration",
     "Spark Configuration", tells Settings,
     Settings,
-    |layers| load(layers, Configuration)
+    |layers, advice| load_advised(layers, advice, Configuration)
 );
 
 /// The message if no setting needs a change.
@@ -87,7 +96,7 @@ const UNSET: &str = "{name} is not set";
 /// An issue with the value of a setting.
 const LIMITED: &str = "{setting} ({limit})";
 
-struct Configuration(Settings);
+struct Configuration(Settings, Arc<AdviceParams>);
 
 /// A setting worth reporting.
 struct Issue {
@@ -99,6 +108,7 @@ struct Issue {
 
 impl Check for Configuration {
     fn check(&self, app: &Application) -> Verdict {
+        let app = &Advised { app, advice: &self.1 };
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if app.conf.is_empty() {
             return Verdict::NotEvaluated("the event log has no configuration".to_owned());
@@ -119,7 +129,7 @@ impl Check for Configuration {
 }
 
 impl Configuration {
-    fn issues(&self, app: &Application, spark: &Spark) -> Vec<Issue> {
+    fn issues(&self, app: &Advised<'_>, spark: &Spark) -> Vec<Issue> {
         let params = &self.0;
         let mut issues = Vec::new();
         issues.extend(shuffle::serializer(params, app, spark));

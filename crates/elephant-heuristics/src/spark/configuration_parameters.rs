@@ -7,13 +7,20 @@ mod recommend;
 mod stage_analysis;
 mod stages;
 
+use std::sync::Arc;
+
+use changes::Change;
+use facts::Facts;
+use recommend::Recommended;
+
+use super::support::application::spark;
+use super::support::jvms::doubt_of_heaps;
 use super::support::partitions::Aim;
 use super::support::spill_sizing::Bounds;
 use super::support::stage_figures;
-use super::{rule, spark};
-use crate::{Check, Rule, load};
-use changes::Change;
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark};
@@ -22,8 +29,6 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Troubl
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{Positive, choice, rule_params};
-use facts::Facts;
-use recommend::Recommended;
 
 choice! {
     /// How settings are recommended.
@@ -93,6 +98,12 @@ rule_params! {
         max_partitions: Quantity<Count>,
         /// Largest number of executors to recommend.
         max_instances: Quantity<Count>,
+        /// If the driver has too many cores, this many are advised; in Dr. Elephant, at most this many always.
+        wanted_driver_cores: Quantity<Count>,
+        /// The first task of an executor may take this much longer than others because its JVM starts.
+        jvm_start: Quantity<Duration>,
+        /// A slow task is explained by its data only if it has at least this much.
+        ignored_data: Quantity<Size>,
     }
 }
 
@@ -101,7 +112,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-configuration-parameters",
     "Spark Configuration Parameters", tells Settings,
     Limits,
-    |layers| load(layers, Settings)
+    |layers, advice| load_advised(layers, advice, Settings)
 )
 .also_telling(&[
     TroubleKind::Failures,
@@ -119,7 +130,7 @@ const SETTINGS_FIT: &str = "settings fit the measurements[: {measured}]";
 const ONE_MISFIT: &str = "1 setting does not fit the measurements[: {measured}]";
 const MISFITS: &str = "{changes} settings do not fit the measurements[: {measured}]";
 
-struct Settings(Limits);
+struct Settings(Limits, Arc<AdviceParams>);
 
 impl Limits {
     /// The number of tasks for stages that leave task slots idle.
@@ -135,7 +146,8 @@ impl Limits {
 
 impl Check for Settings {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(limits) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(limits, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let facts = Facts::of(app, spark, limits);
         if facts.stages.is_empty() {
@@ -158,6 +170,10 @@ impl Check for Settings {
         let driver = driver(&facts, &of_driver, limits);
         let stages = stages.into_iter().map(|(_, judged)| judged);
         Verdict::Several(std::iter::once(whole).chain(driver).chain(stages).collect())
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -1,24 +1,25 @@
 //! `spark-driver-metrics`: the driver is too large, or spends much time in garbage collection (Dr. Elephant
 //! `DriverHeuristic`).
 
-use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::support::application::{change_to, spark};
 use super::support::memory::{self, Setting};
-use super::{change, change_to, percent, rule, spark};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
-use elephant_model::model::Application;
+use elephant_catalogue::{Check, Rule, load};
+use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ExecutorMetric, Facet, Spark};
+use elephant_model::model::{Application, Collector};
 use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{change, percent, plural};
 
 choice! {
     /// The source of the driver's GC time.
@@ -73,7 +74,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-driver-metrics",
     "Spark Driver Metrics", tells Driver,
     Driver,
-    |layers| load(layers, DriverCheck)
+    |layers, _| load(layers, DriverCheck)
 );
 
 /// The message if nothing was found. A finding has the message of the worst [`Aspect`].
@@ -319,6 +320,7 @@ impl Facts {
         let driver = &spark.driver;
         let gc = match gc_from {
             GcFrom::Tasks => driver.totals.gc_time.zip(driver.totals.task_time),
+            GcFrom::Heartbeats if Collector::of_driver(app).is_some_and(Collector::is_concurrent) => None,
             GcFrom::Heartbeats => collections(spark).zip(memory::run_time(app)),
         };
         let heap = memory::heap(app, ConfKey::DriverMemory);

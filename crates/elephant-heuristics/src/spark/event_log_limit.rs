@@ -1,10 +1,11 @@
 //! `spark-event-log-limit`: event logs that are too large for history servers (seed: Dr. Elephant's wiki,
 //! "Spark Event Log Limit").
 
-use super::{change, rule, spark};
-use crate::{Check, Rule, load};
+use super::support::application::spark;
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::LogFacts;
@@ -12,6 +13,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Size;
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::change;
 
 choice! {
     /// Which size of a log is judged.
@@ -40,7 +42,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-event-log-limit",
     "Spark Event Log Limit", tells Cluster,
     Limit,
-    |layers| load(layers, LogSize)
+    |layers, _| load(layers, LogSize)
 );
 
 /// The message of a finding.

@@ -1,22 +1,26 @@
 //! `spark-executor-gc`: executors spend much task time in garbage collection (Dr. Elephant
 //! `ExecutorGcHeuristic`).
 
+use std::sync::Arc;
+
+use super::support::application::spark;
 use super::support::collections::Collections;
+use super::support::jvms::doubt_of_pauses;
 use super::support::memory::unreadable;
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::limit;
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark, Stage};
 use elephant_model::model::table::TaskKind;
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::{Ascending, Descending};
-use elephant_rule::params::quantity::{Duration, Ratio};
+use elephant_rule::params::quantity::{Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{limit, percent};
 
 rule_params! {
     /// Parameters of `spark-executor-gc`.
@@ -28,12 +32,14 @@ rule_params! {
         /// Low GC time / task time. It causes a remark that the heap may be too large, but never a
         /// finding.
         gc_low_ratio: Descending<Ratio>,
+        /// A stage with a larger share of the garbage collection than this is named.
+        stage_share: Quantity<Ratio>,
     }
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", tells GarbageCollection, Gc, |layers| load(
-        layers, Collection
+    rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", tells GarbageCollection, Gc, |layers, advice| load_advised(
+        layers, advice, Collection
     ))
     .measured_by("gc_ratio", Worse::Higher);
 
@@ -41,14 +47,12 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \
     ({limit})[; {share} of it in {stage}]";
 
-/// A stage with a larger share of the collections than this is named.
-const MOST: f64 = 0.5;
-
-struct Collection(Gc);
+struct Collection(Gc, Arc<AdviceParams>);
 
 impl Check for Collection {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.any_unreadable(&[Counter::GcTimeMillis]) {
             return Verdict::NotEvaluated(unreadable(app, &[Counter::GcTimeMillis]));
@@ -78,7 +82,7 @@ impl Check for Collection {
         ];
         evidence.extend(self.remark(ratio, time).map(|text| ("gc_low_text", Measure::Text(text))));
         let passed = params.gc_ratio.describe_in(severity, percent);
-        let (stage, share) = most_collecting(app, spark).unzip();
+        let (stage, share) = most_collecting(app, spark, params.stage_share.get()).unzip();
         Judgement::of(Subject::Application, severity)
             .tasks(workers.len() as u64)
             .facts(evidence)
@@ -98,6 +102,10 @@ impl Check for Collection {
             .into()
     }
 
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_pauses(app)
+    }
+
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
     }
@@ -107,8 +115,8 @@ impl Check for Collection {
     }
 }
 
-/// The stage with most of the collections, and its share; `None` if no stage has most of them, or if it is the only one.
-fn most_collecting<'a>(app: &Application, spark: &'a Spark) -> Option<(&'a Stage, f64)> {
+/// The stage with most of the collections, and its share; `None` if no stage has more than the share `from` of them, or if it is the only one.
+fn most_collecting<'a>(app: &Application, spark: &'a Spark, from: f64) -> Option<(&'a Stage, f64)> {
     let of_stage = |stage: &'a Stage| {
         let attempts = &app.groups.get(stage.group?)?.attempts;
         Some((attempts.sum(&[Counter::GcTimeMillis])?, stage))
@@ -116,13 +124,13 @@ fn most_collecting<'a>(app: &Application, spark: &'a Spark) -> Option<(&'a Stage
     let each: Vec<(u64, &Stage)> = spark.stages.iter().filter_map(of_stage).collect();
     let all: u64 = each.iter().map(|(time, _)| time).sum();
     let (most, stage) = each.iter().max_by_key(|(time, _)| *time).filter(|_| each.len() > 1)?;
-    Some((*stage, *most as f64 / all.max(1) as f64)).filter(|(_, share)| *share > MOST)
+    Some((*stage, *most as f64 / all.max(1) as f64)).filter(|(_, share)| *share > from)
 }
 
 impl Collection {
     /// The remark that little GC may mean too large a heap, if the tasks ran long enough.
     fn remark(&self, ratio: f64, time: Millis) -> Option<String> {
-        let Self(params) = self;
+        let Self(params, _) = self;
         let level = params.gc_low_ratio.severity(ratio);
         let told = level > Severity::None
             && params.gc_low_ratio.values().is_some()

@@ -1,15 +1,16 @@
 //! `spark-executor-load-balance`: some executors work while others are idle (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
+use std::sync::Arc;
+
+use super::support::application::spark;
 use super::support::crowded::Crowded;
 use super::support::idle::{dynamic_allocation, shorter_idle_timeout};
-use super::support::memory;
-use super::support::memory::unreadable;
-use super::{percent, rule, spark};
-use crate::wording::{decisive, limit};
-use crate::{Check, Rule, load};
+use super::support::memory::{self, unreadable};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Facet, Spark};
@@ -18,6 +19,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, V
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{decisive, limit, percent};
 
 choice! {
     /// The deviations that decide.
@@ -59,7 +61,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-executor-load-balance",
     "Spark Executor Load Balance", tells Imbalance,
     Balance,
-    |layers| load(layers, Unbalanced)
+    |layers, advice| load_advised(layers, advice, Unbalanced)
 )
 .also_telling(&[TroubleKind::IdleExecutors]);
 
@@ -70,11 +72,12 @@ const MESSAGE: &str = "{name} of {executors_count} executors{life} is {least}× 
 /// What is compared if executors lived for different times.
 const PER_LIFE: &str = " per lifetime";
 
-struct Unbalanced(Balance);
+struct Unbalanced(Balance, Arc<AdviceParams>);
 
 impl Check for Unbalanced {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.executors.is_empty() {
             return Verdict::NotApplicable;
@@ -104,7 +107,7 @@ impl Check for Unbalanced {
 }
 
 impl Balance {
-    fn judge(&self, app: &Application, spark: &Spark, loads: &[Load]) -> Verdict {
+    fn judge(&self, app: &Advised<'_>, spark: &Spark, loads: &[Load]) -> Verdict {
         let deviations = Deviations::of(loads, !self.by_life);
         let metrics = [
             ("task time", "task_time_deviation", deviations.task_time, &self.task_time_deviation),
@@ -278,7 +281,7 @@ fn busiest_time(app: &Application, executors: &[Executor]) -> Millis {
     executors.iter().map(time).max().unwrap_or_default()
 }
 
-fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, uneven: &[&str]) -> Vec<Advice> {
     if let Some(spread) = Crowded::of(app).and_then(|_| Crowded::advice(app)) {
         return vec![spread];
     }
@@ -299,7 +302,7 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
 }
 
 /// A shorter idle timeout than the one in force.
-fn sooner(app: &Application) -> Advice {
+fn sooner(app: &Advised<'_>) -> Advice {
     match shorter_idle_timeout(app) {
         Some(line) => Advice::new("release idle executors sooner").set([line]),
         None => "repartition the data into smaller tasks of similar size, at least three per core".into(),

@@ -1,12 +1,13 @@
 //! `spark-executor-metrics`: one executor does far more than the others (Dr. Elephant
 //! `ExecutorsHeuristic`).
 
+use super::support::application::{change_to, spark};
 use super::support::memory;
-use super::{change, change_to, percent, rule, spark};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::stats;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::{Counter, CounterMask};
@@ -16,6 +17,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject,
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, percent};
 
 rule_params! {
     /// Parameters of `spark-executor-metrics`.
@@ -46,7 +48,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-executor-metrics",
     "Spark Executor Metrics", tells Imbalance,
     Balance,
-    |layers| load(layers, Comparison)
+    |layers, _| load(layers, Comparison)
 );
 
 /// The message of a finding.

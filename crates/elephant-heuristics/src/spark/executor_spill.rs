@@ -1,13 +1,14 @@
 //! `spark-executor-spill`: tasks need more memory than they have (Dr. Elephant `ExecutorStorageSpillHeuristic`).
 
-use super::support::memory;
-use super::support::memory::{ExecutorSize, Setting, unreadable};
+use std::sync::Arc;
+
+use super::support::application::spark;
+use super::support::memory::{self, ExecutorSize, Setting, unreadable};
 use super::support::spill_sizing::AgainstSpill;
-use super::{change, percent, rule, spark};
-use crate::wording::{limit, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
@@ -18,6 +19,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Quantity, Ratio};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{change, limit, percent, plural};
 
 choice! {
     /// The tasks that the mean spill is taken over.
@@ -57,7 +59,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-executor-spill",
     "Spark Executor Spill", tells Spill,
     Spill,
-    |layers| load(layers, Spilling)
+    |layers, advice| load_advised(layers, advice, Spilling)
 )
 .measured_by("data_ratio", Worse::Higher);
 
@@ -68,11 +70,12 @@ const MESSAGE: &str = "{spilling_executors_count} of {executors} spilled {spille
 /// The message if nothing was spilled.
 const NO_SPILL: &str = "no executor spilled";
 
-struct Spilling(Spill);
+struct Spilling(Spill, Arc<AdviceParams>);
 
 impl Check for Spilling {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.any_unreadable(&MOVED) {
             return Verdict::NotEvaluated(unreadable(app, &MOVED));
@@ -228,7 +231,7 @@ fn spilling_tasks(app: &Application) -> u64 {
 }
 
 /// The cheapest change first: Spark's share of the heap, smaller partitions, more memory per task.
-fn advice(app: &Application, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Advice> {
     let mut advice = Vec::new();
     let against = AgainstSpill::of_worst(app, spark, cutoffs);
     let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);

@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 
+use super::support::application::spark;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
-use super::{change, percent, rule, spark};
-use crate::wording::{decisive, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::{Counter, CounterMask};
@@ -18,6 +19,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Verdic
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `spark-fetch-wait`.
@@ -34,7 +36,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", tells Shuffle, FetchWait, |layers| load(layers, Waiting))
+    rule!(Own, "spark-fetch-wait", "Spark Fetch Wait", tells Shuffle, FetchWait, |layers, _| load(layers, Waiting))
         .measured_by("wait_ratio", Worse::Higher);
 
 /// The message of a finding.
@@ -46,9 +48,6 @@ const BLOCKS: &str = "they fetched {count} of {size} on average from other execu
 
 /// The message if nothing was found.
 const SHORT: &str = "no stage waits long for shuffle data";
-
-/// How many stages get their own finding.
-const REPORTED: usize = 3;
 
 const WAITED: &[Counter] = &[Counter::ShuffleFetchWaitTime];
 const RUN: &[Counter] = &[Counter::ExecutorRunTime];
@@ -68,8 +67,8 @@ impl Check for Waiting {
         let mut found: Vec<(Severity, Waits<'_>)> =
             judged.filter(|(severity, _)| *severity > Severity::None).collect();
         found.sort_by_key(|(severity, waits)| (Reverse(*severity), Reverse(waits.wait), waits.stage.id));
-        let more = found.len().saturating_sub(REPORTED);
-        found.truncate(REPORTED);
+        let more = found.len().saturating_sub(FINDINGS);
+        found.truncate(FINDINGS);
         if found.is_empty() {
             return Judgement::of(Subject::Application, Severity::None)
                 .tasks(app.task_count())

@@ -3,7 +3,11 @@
 
 mod ends;
 
-use self::ends::JobEnds;
+use std::sync::Arc;
+
+use ends::JobEnds;
+
+use super::support::application::spark;
 use super::support::failed_places::{self, failure_at, stages_of};
 use super::support::failed_queries::FailedQueries;
 use super::support::failures::{self, Ends, Limit};
@@ -11,16 +15,16 @@ use super::support::lost_time::{reason_of_job, reason_of_last_job};
 use super::support::remedies::{after_exclusion, against_kinds};
 use super::support::root::{Root, in_words};
 use super::support::stage_text::cause;
-use super::{percent, rule, spark};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::spark::{Facet, Job, Spark, SqlExecution, Stage};
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{percent, plural};
 
 rule_params! {
     /// Parameters of `spark-job-metrics`.
@@ -44,9 +48,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-job-metrics", "Spark Job Metrics", tells Failures, Jobs, |layers| load(
-        layers,
-        JobFailures
+    rule!(DrElephant { version: "master" }, "spark-job-metrics", "Spark Job Metrics", tells Failures, Jobs, |layers, advice| load_advised(
+        layers, advice, JobFailures
     ))
     .also_telling(&[TroubleKind::Cancelled]);
 
@@ -70,10 +73,11 @@ const AN_APPLICATION: &str = "a failed application";
 const A_JOB: &str = "a failed job";
 const A_QUERY: &str = "a failed execution";
 
-struct JobFailures(Jobs);
+struct JobFailures(Jobs, Arc<AdviceParams>);
 
 impl Check for JobFailures {
     fn check(&self, app: &Application) -> Verdict {
+        let app = &Advised { app, advice: &self.1 };
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let jobs = JobEnds::of(spark, self.0.count_cancelled);
         let queries = FailedQueries::of(spark);
@@ -226,7 +230,7 @@ const fn is_of_driver(root: &Root<'_>) -> bool {
 
 /// Remedies for the root cause if the application or a job failed, else a hint.
 fn advice(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     severities: &Severities,
     root: Option<&Root<'_>>,

@@ -1,20 +1,21 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
+use super::support::application::spark;
 use super::support::failed_places::{self, failure_at};
 use super::support::lost_time::{Failures, limit_if_any, reason_of_job, share_if_any};
 use super::support::root::Root;
-use super::{percent, rule, spark};
-use crate::wording::{decisive, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Job, JobResult, Spark};
 use elephant_rule::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Quantity, Ratio};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `spark-job-runtime`.
@@ -34,7 +35,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", tells Failures, JobRuntime, |layers| {
+    rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", tells Failures, JobRuntime, |layers, _| {
         load(layers, FailingJobs)
     })
     .measured_by("worst_job_lost_ms", Worse::Higher);

@@ -1,13 +1,14 @@
 //! `spark-jvm-used-memory`: executors have far more heap than they use (Dr. Elephant
 //! `JvmUsedMemoryHeuristic`).
 
+use super::support::application::spark;
 use super::support::beyond_heap::overhead_to_keep;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
-use super::{change, rule, spark};
-use crate::wording::{decisive, limit};
-use crate::{Check, Remedy, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::{Check, Remedy, Rule, load};
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark};
@@ -15,6 +16,7 @@ use elephant_rule::finding::{Advice, Container, Judgement, Measure, Subject, Ver
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, decisive, limit};
 
 rule_params! {
     /// Parameters of `spark-jvm-used-memory`.
@@ -39,7 +41,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-jvm-used-memory",
     "Spark JVM Used Memory", tells MuchMemory,
     JvmUsed,
-    |layers| load(layers, TooLarge)
+    |layers, _| load(layers, TooLarge)
 )
 .measured_by("heap_ratio", Worse::Higher)
 .sizing(Container::Executor);
@@ -109,6 +111,10 @@ impl Check for TooLarge {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -1,13 +1,17 @@
 //! `spark-memory-limit`: applications that allocate much of the cluster's memory but use little of it (Dr.
 //! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
+use std::sync::Arc;
+
+use super::support::application::spark;
 use super::support::idle::release_idle;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
-use super::{change, percent, rule, spark};
-use crate::{Check, Rule, Shared, load};
+use crate::declare::spark as rule;
 use elephant_analysis::replay::spark::Recorded;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, Shared, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Facet, Spark};
@@ -15,6 +19,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{change, percent};
 
 choice! {
     /// What counts as the memory of all executors.
@@ -57,8 +62,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "2.0.9" }, "spark-memory-limit", "Spark Memory Limit", tells MuchMemory, Limit, |layers| load(
-        layers, Memory
+    rule!(DrElephant { version: "2.0.9" }, "spark-memory-limit", "Spark Memory Limit", tells MuchMemory, Limit, |layers, advice| load_advised(
+        layers, advice, Memory
     ))
     .measured_by("heap_used_ratio", Worse::Lower);
 
@@ -77,7 +82,7 @@ const UNUSED_UNIFIED: &str = "at most {unified_used_ratio:%} of {unified_memory_
 const UNUSED_STORAGE: &str =
     "at most {unified_used_ratio:%} of {unified_memory_bytes} of memory for storage was used ({use_limit})";
 
-struct Memory(Limit);
+struct Memory(Limit, Arc<AdviceParams>);
 
 /// One aspect of the memory.
 #[derive(Default)]
@@ -105,6 +110,7 @@ impl Check for Memory {
     }
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
+        let app = &Advised { app, advice: &self.1 };
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if ClusterManager::of_application(app) == Some(ClusterManager::Local) {
             return Verdict::NotApplicable;
@@ -138,6 +144,10 @@ impl Check for Memory {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -258,7 +268,7 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
 }
 
 /// A smaller heap if the peaks are known; release of idle executors.
-fn advice(app: &Application, spark: &Spark, recorded: Option<&Recorded>) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, spark: &Spark, recorded: Option<&Recorded>) -> Vec<Advice> {
     let heap = memory::executor_heap(app);
     let enough = memory::heap_that_fits(app, spark);
     let mut advice = Vec::new();

@@ -7,15 +7,18 @@ mod starts;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use stages::Lost;
+
+use super::support::application::spark;
 use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::{decisive, other_stages, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Spark, Stage, StageAttempt};
@@ -23,8 +26,8 @@ use elephant_model::model::table::TaskKind;
 use elephant_rule::finding::{Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
-use elephant_rule::params::rule_params;
-use stages::Lost;
+use elephant_rule::params::{Positive, rule_params};
+use elephant_rule::wording::{decisive, other_stages, percent, plural};
 
 rule_params! {
     /// Parameters of `spark-parallelism`.
@@ -45,13 +48,33 @@ rule_params! {
         small_files: Ascending<Count>,
         /// Files are small below this mean size; so is the input of tasks that read whole files.
         small_file_size: Quantity<Size>,
+        /// Small tasks are too many from this multiple of the advised number on.
+        many_times: Quantity<Count>,
+        /// A stage that lost less than this is not judged.
+        ignored_time: Quantity<Duration>,
+        /// The data of a task that writes files of a good size: a block of HDFS, and what a task of a shuffle handles
+        /// well.
+        good_file_size: Positive<Size>,
+        /// Small files are reported only if good ones would be fewer by this factor.
+        fewer_files: Quantity<Count>,
+        /// The time in which tasks are read counts only in stages with this many tasks for each slot: the first task
+        /// of each executor also loads classes.
+        start_rounds: Quantity<Count>,
+        /// That time must be at least this share of a task's time before and after its run. The rest has other
+        /// reasons, such as a busy driver.
+        start_share: Quantity<Ratio>,
+        /// If tasks are small, as much overhead counts for each as this share of them, the fastest ones, took at
+        /// most: they hardly work.
+        smallest_tasks: Quantity<Ratio>,
     }
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-parallelism", "Spark Parallelism", tells FewTasks, Parallelism, |layers| load(layers, TaskCounts))
-        .measured_by("lost_ratio", Worse::Higher)
-        .also_telling(&[TroubleKind::ManyTasks, TroubleKind::SlowTasks]);
+    rule!(Own, "spark-parallelism", "Spark Parallelism", tells FewTasks, Parallelism, |layers, advice| load_advised(
+        layers, advice, TaskCounts
+    ))
+    .measured_by("lost_ratio", Worse::Higher)
+    .also_telling(&[TroubleKind::ManyTasks, TroubleKind::SlowTasks]);
 
 /// The message about too few tasks.
 const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; compared with {wanted}, \
@@ -67,11 +90,12 @@ const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of
 /// The message if nothing was found.
 const FITS: &str = "the number of tasks of each stage fits its executors";
 
-struct TaskCounts(Parallelism);
+struct TaskCounts(Parallelism, Arc<AdviceParams>);
 
 impl Check for TaskCounts {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let Some(run_time) = memory::run_time(app).filter(|time| *time > Millis::ZERO) else {
             return Verdict::NotEvaluated(
@@ -151,7 +175,7 @@ impl Parallelism {
     /// lost too little.
     fn judgement(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         spark: &Spark,
         alike: &[&Lost<'_>],
         run_time: Millis,

@@ -1,12 +1,13 @@
 //! `spark-peak-unified-memory`: execution and storage use little of their memory (Dr. Elephant
 //! `UnifiedMemoryHeuristic`).
 
+use super::support::application::spark;
+use super::support::jvms::doubt_of_heaps;
 use super::support::memory::{self, Setting};
-use super::{change, percent, rule, spark};
-use crate::wording::{decisive, limit};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
@@ -17,6 +18,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse
 use elephant_rule::params::cutoffs::{Ascending, Descending};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
+use elephant_rule::wording::{change, decisive, limit, percent};
 
 choice! {
     /// The executor whose memory a peak is compared with.
@@ -59,7 +61,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-peak-unified-memory",
     "Spark Peak Unified Memory", tells MuchMemory,
     Unified,
-    |layers| load(layers, Unused)
+    |layers, _| load(layers, Unused)
 )
 .measured_by("peak_ratio", Worse::Lower);
 
@@ -125,6 +127,10 @@ impl Check for Unused {
 
     fn needs_all(&self) -> bool {
         true
+    }
+
+    fn doubt(&self, app: &Application) -> Option<String> {
+        doubt_of_heaps(app)
     }
 
     fn rests_on(&self) -> &'static [Facet] {

@@ -4,15 +4,19 @@ mod advice;
 mod uneven;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
+use uneven::{Least, LostTime, Read, Reads, Times};
+
+use super::support::application::spark;
 use super::support::memory;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::{condition, decisive, plural};
-use crate::{Check, Rule, chart_limit, load};
+use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, chart_limit, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::{Facet, Spark, Stage};
@@ -23,12 +27,9 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use uneven::{Least, LostTime, Read, Reads, Times};
+use elephant_rule::wording::{condition, decisive, percent, plural};
 
 pub(super) use advice::{Skewed, against};
-
-/// How many stages get their own finding.
-const REPORTED: usize = 3;
 
 rule_params! {
     /// Parameters of `spark-skew`.
@@ -55,7 +56,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "spark-skew", "Spark Skew", tells Skew, Skew, |layers| load(layers, Skewness))
+    rule!(Own, "spark-skew", "Spark Skew", tells Skew, Skew, |layers, advice| load_advised(layers, advice, Skewness))
         .measured_by("lost_ms", Worse::Higher)
         .charted(&[chart_limit(UNEVEN_RATIO, ComparedWith::LargestByMedian)]);
 
@@ -77,11 +78,12 @@ const UNEVEN: &str =
 /// The message if nothing was found.
 const EVEN: &str = "no stage waits for a task that has far more data than the others";
 
-struct Skewness(Skew);
+struct Skewness(Skew, Arc<AdviceParams>);
 
 impl Check for Skewness {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.stages.iter().all(|stage| stage.group.is_none()) {
             return Verdict::NotEvaluated("no stage ran a task".to_owned());
@@ -92,8 +94,8 @@ impl Check for Skewness {
         params.judge_together(app, &mut found);
         found.retain(|found| found.severity > Severity::None);
         found.sort_by_key(|found| (Reverse(found.severity), Reverse(found.lost_time()), found.stage.id));
-        let more = found.len().saturating_sub(REPORTED);
-        found.truncate(REPORTED);
+        let more = found.len().saturating_sub(FINDINGS);
+        found.truncate(FINDINGS);
         if found.is_empty() {
             return Judgement::of(Subject::Application, Severity::None)
                 .tasks(app.task_count())
@@ -284,7 +286,7 @@ impl Found<'_> {
         self.lost.map(|lost| lost.time).unwrap_or_default()
     }
 
-    fn judgement(&self, app: &Application, spark: &Spark) -> Judgement {
+    fn judgement(&self, app: &Advised<'_>, spark: &Spark) -> Judgement {
         let ratio = self.read.ratio();
         let times = if ratio.is_finite() { three_digits(ratio) } else { String::new() };
         let (others, together) = self.together.unzip();

@@ -3,17 +3,19 @@
 
 mod facts;
 
-use self::facts::Facts;
+use facts::Facts;
+
+use super::support::application::spark;
 use super::support::cancelled::stage_was_cancelled;
 use super::support::failed_places::{self, failure_at};
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
 use super::support::memory;
 use super::support::root::{Root, in_words};
-use super::{percent, rule, spark};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
+use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
@@ -22,9 +24,7 @@ use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Troubl
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Ratio};
 use elephant_rule::params::{choice, rule_params};
-
-/// How many stages are named; the others are only counted.
-const NAMED: usize = 3;
+use elephant_rule::wording::{percent, plural};
 
 choice! {
     /// What the run time of a stage's tasks is divided by.
@@ -60,7 +60,7 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", tells Failures, Stages, |layers| {
+    rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", tells Failures, Stages, |layers, _| {
         load(layers, StageTroubles)
     })
     .also_telling(&[TroubleKind::LongRun]);
@@ -98,10 +98,10 @@ impl Check for StageTroubles {
             .filter(|(severity, _)| *severity > Severity::None)
             .collect();
         bad.sort_by(|(a, x), (b, y)| (b, y.ends.failed).cmp(&(a, x.ends.failed)).then(x.id().cmp(&y.id())));
-        let more = bad.len().saturating_sub(NAMED);
+        let more = bad.len().saturating_sub(FINDINGS);
         let whole = self.whole(app, spark, complete, failed);
-        let named = bad.iter().take(NAMED).enumerate().map(|(place, (severity, facts))| {
-            self.judgement((app, spark), *severity, facts, if place + 1 == NAMED { more } else { 0 })
+        let named = bad.iter().take(FINDINGS).enumerate().map(|(place, (severity, facts))| {
+            self.judgement((app, spark), *severity, facts, if place + 1 == FINDINGS { more } else { 0 })
         });
         let mut judgements: Vec<Judgement> = named.collect();
         if whole.severity > Severity::None || judgements.is_empty() {

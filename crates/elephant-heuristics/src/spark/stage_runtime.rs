@@ -2,18 +2,20 @@
 //! v2.0.9 `StageRuntimeHeuristic`).
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
+use super::support::application::spark;
 use super::support::failed_places::{self, failure_at};
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
 use super::support::root::Root;
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
-use crate::wording::{decisive, plural};
-use crate::{Check, Rule, load};
+use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
 use elephant_rule::finding::{
@@ -22,9 +24,7 @@ use elephant_rule::finding::{
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
 use elephant_rule::params::rule_params;
-
-/// How many stages get their own finding.
-const SHOWN: usize = 3;
+use elephant_rule::wording::{decisive, percent, plural};
 
 rule_params! {
     /// Parameters of `spark-stage-runtime`.
@@ -45,6 +45,11 @@ rule_params! {
         tasks_per_slot: Quantity<Count>,
         /// For stages that leave task slots idle: tasks that would be shorter are not worth splitting.
         small_task_time: Quantity<Duration>,
+        /// A stage with fewer tasks than this for each task slot may have too few.
+        few_tasks_per_slot: Quantity<Count>,
+        /// From this many tasks for each task slot on, most tasks of a stage wait for a slot: dynamic allocation
+        /// would ask for more executors.
+        waiting_tasks_per_slot: Quantity<Count>,
     }
 }
 
@@ -53,7 +58,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-stage-runtime",
     "Spark Stage Runtime", tells LongRun,
     StageRuntime,
-    |layers| load(layers, Stages)
+    |layers, advice| load_advised(layers, advice, Stages)
 )
 .measured_by("lost_ms", Worse::Higher)
 .also_telling(&[TroubleKind::Failures, TroubleKind::FewTasks, TroubleKind::FewExecutors]);
@@ -68,11 +73,12 @@ const FAILED_TASKS: &str = "{stage}: {failed_tasks_count} of {ended} task attemp
 /// The message of a finding about a stage that takes long.
 const LONG: &str = "{stage}: took {time}[, {run_time_share} of the run time] ({limit})";
 
-struct Stages(StageRuntime);
+struct Stages(StageRuntime, Arc<AdviceParams>);
 
 impl Check for Stages {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let ended = spark.stages.iter().filter(|stage| stage.status != StageStatus::Unfinished).count();
         if ended == 0 {
@@ -84,8 +90,8 @@ impl Check for Stages {
         let mut facts: Vec<Facts<'_>> = facts.filter(|facts| facts.severity() > Severity::None).collect();
         // The sort is stable: of equal stages, the one that ran first comes first.
         facts.sort_by_key(|facts| Reverse((facts.severity(), facts.time)));
-        let more = facts.len().saturating_sub(SHOWN);
-        facts.truncate(SHOWN);
+        let more = facts.len().saturating_sub(FINDINGS);
+        facts.truncate(FINDINGS);
         let mut judgements: Vec<Judgement> =
             facts.iter().map(|facts| params.judgement(app, spark, facts)).collect();
         and_more(&mut judgements, more, "stage");
@@ -197,7 +203,7 @@ impl StageRuntime {
         decisive(facts.by_time, &limits)
     }
 
-    fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
+    fn judgement(&self, app: &Advised<'_>, spark: &Spark, facts: &Facts<'_>) -> Judgement {
         let failures = &facts.failures;
         let failing = facts.by_failures >= facts.by_time;
         let (template, limit) = if failing {
@@ -214,11 +220,11 @@ impl StageRuntime {
             advice.extend(failures.advice(place.as_ref()));
         }
         if facts.by_time > Severity::None {
-            advice.push(faster(app, spark, facts.stage, wanted));
+            advice.push(self.faster(app, spark, facts.stage, wanted));
             if facts.by_time > facts.by_failures {
                 tells = match wanted {
                     Some(_) => TroubleKind::FewTasks,
-                    None if wants_executors(app, spark, facts.stage) => TroubleKind::FewExecutors,
+                    None if self.wants_executors(app, spark, facts.stage) => TroubleKind::FewExecutors,
                     None => TroubleKind::LongRun,
                 };
             }
@@ -281,54 +287,48 @@ impl StageRuntime {
     }
 }
 
-/// Tasks below this multiple of the task slots are few.
-const FEW_TIMES: u64 = 2;
-
 impl StageRuntime {
     /// The number of tasks that a stage should have, if it has too few.
-    fn wanted(&self, app: &Application, spark: &Spark, stage: &Stage) -> Option<u64> {
+    fn wanted(&self, app: &Advised<'_>, spark: &Spark, stage: &Stage) -> Option<u64> {
         let tasks = stage.announced_tasks.unwrap_or_default();
-        let few = tasks < memory::most_slots(app, spark).saturating_mul(FEW_TIMES);
+        let few = (tasks as f64) < self.few_tasks_per_slot.get() * memory::most_slots(app, spark) as f64;
         let aim =
             Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() };
         Some(aim).filter(|_| few)?.more_than(app, spark, stage)
     }
-}
 
-/// From this multiple of the task slots on, most tasks of a stage wait for a slot.
-const WAITING_TIMES: u64 = 4;
+    /// More tasks if cores are idle; otherwise more cores.
+    fn faster(&self, app: &Advised<'_>, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
+        let tasks = stage.announced_tasks.unwrap_or_default();
+        let group = stage.group.and_then(|group| app.groups.get(group));
+        if let Some((wanted, group)) = wanted.zip(group) {
+            return advice(app, spark, stage, Source::of(app, spark, stage, group), (tasks, wanted));
+        }
+        let slots = memory::most_slots(app, spark);
+        let what = format!("{} share {slots} task slots", plural(tasks, "task"));
+        if memory::is_local(app, spark) {
+            let more = memory::more_local_cores(app, slots);
+            let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
+            return what.conditional();
+        }
+        let more = memory::more_executors(app, spark);
+        if self.wants_executors(app, spark, stage) {
+            return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors")
+                .set(more);
+        }
+        // The work stays the same.
+        let what = Advice::new(what + "; if it must end earlier, use more executors");
+        what.set(more).conditional()
+    }
 
-/// More tasks if cores are idle; otherwise more cores.
-fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
-    let tasks = stage.announced_tasks.unwrap_or_default();
-    let group = stage.group.and_then(|group| app.groups.get(group));
-    if let Some((wanted, group)) = wanted.zip(group) {
-        return advice(app, spark, stage, Source::of(app, spark, stage, group), (tasks, wanted));
+    /// Whether dynamic allocation, which asks for executors by itself and gives them back, was kept from more of them.
+    fn wants_executors(&self, app: &Application, spark: &Spark, stage: &Stage) -> bool {
+        let waiting = self.waiting_tasks_per_slot.get() * memory::most_slots(app, spark) as f64;
+        app.allocates_dynamically()
+            && !memory::is_local(app, spark)
+            && stage.announced_tasks.unwrap_or_default() as f64 >= waiting
+            && memory::more_executors(app, spark).is_some()
     }
-    let slots = memory::most_slots(app, spark);
-    let what = format!("{} share {slots} task slots", plural(tasks, "task"));
-    if memory::is_local(app, spark) {
-        let more = memory::more_local_cores(app, slots);
-        let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
-        return what.conditional();
-    }
-    let more = memory::more_executors(app, spark);
-    if wants_executors(app, spark, stage) {
-        return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors")
-            .set(more);
-    }
-    // The work stays the same.
-    let what = Advice::new(what + "; if it must end earlier, use more executors");
-    what.set(more).conditional()
-}
-
-/// Whether dynamic allocation, which asks for executors by itself and gives them back, was kept from more of them.
-fn wants_executors(app: &Application, spark: &Spark, stage: &Stage) -> bool {
-    let waiting = memory::most_slots(app, spark).saturating_mul(WAITING_TIMES);
-    app.allocates_dynamically()
-        && !memory::is_local(app, spark)
-        && stage.announced_tasks.unwrap_or_default() >= waiting
-        && memory::more_executors(app, spark).is_some()
 }
 
 #[cfg(test)]

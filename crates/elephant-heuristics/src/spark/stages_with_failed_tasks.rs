@@ -6,9 +6,14 @@ mod failures;
 mod losses;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use decided::Decided;
+use failures::Failures;
+
+use super::support::application::spark;
 use super::support::cancelled::stage_was_cancelled;
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
 use super::support::remedies::{after_exclusion, against_kinds, look_at, was_excluded_everywhere};
@@ -16,22 +21,18 @@ use super::support::repeated_loss::RepeatedLoss;
 use super::support::root::{Root, in_words};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
-use super::{rule, spark};
-use crate::wording::plural;
-use crate::{Check, Rule, load};
-use decided::Decided;
+use crate::declare::spark as rule;
+use crate::shown::FINDINGS;
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
+use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
 use elephant_rule::finding::{Advice, Failure, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio};
 use elephant_rule::params::{choice, rule_params};
-use failures::Failures;
-
-/// How many stages get their own finding.
-const REPORTED: usize = 3;
+use elephant_rule::wording::plural;
 
 choice! {
     /// Which failures count.
@@ -80,7 +81,7 @@ pub(super) const RULE: Rule = rule!(
     "spark-stages-with-failed-tasks",
     "Spark Stages with Failed Tasks", tells Failures,
     Failing,
-    |layers| load(layers, Failed)
+    |layers, advice| load_advised(layers, advice, Failed)
 )
 .measured_by("failed_attempts_count", Worse::Higher)
 .also_telling(&[TroubleKind::Cancelled]);
@@ -89,7 +90,7 @@ pub(super) const RULE: Rule = rule!(
 const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \
                      \"{error}\"][; {place}][; {repeated}][; {excluded}][; root cause: {root}]";
 
-struct Failed(Failing);
+struct Failed(Failing, Arc<AdviceParams>);
 
 /// A judged stage with failures.
 struct Bad<'a> {
@@ -105,7 +106,8 @@ struct Bad<'a> {
 
 impl Check for Failed {
     fn check(&self, app: &Application) -> Verdict {
-        let Self(params) = self;
+        let app = &Advised { app, advice: &self.1 };
+        let Self(params, _) = self;
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if spark.stages.iter().all(|stage| stage.group.is_none()) {
             return Verdict::NotEvaluated("no stage ran a task".to_owned());
@@ -115,8 +117,8 @@ impl Check for Failed {
             spark.stages.iter().filter_map(|stage| params.judge(app, &ends, stage)).collect();
         let stages = bad.len() as u64;
         bad.sort_by_key(|bad| (Reverse(bad.severity), Reverse(bad.failures.failed), bad.stage.id));
-        let more = bad.len().saturating_sub(REPORTED);
-        let worst = bad.iter().take(REPORTED);
+        let more = bad.len().saturating_sub(FINDINGS);
+        let worst = bad.iter().take(FINDINGS);
         let mut judged: Vec<Judgement> = worst.map(|bad| params.finding(app, (spark, &ends), bad)).collect();
         and_more(&mut judged, more, "stage");
         judged.insert(0, losses::judge(params, app, spark, stages));
@@ -154,7 +156,7 @@ impl Failing {
         (severity > Severity::None).then_some(Bad { stage, failures, tasks, scored, severity, decided })
     }
 
-    fn finding(&self, app: &Application, (spark, ends): (&Spark, &Ends), bad: &Bad<'_>) -> Judgement {
+    fn finding(&self, app: &Advised<'_>, (spark, ends): (&Spark, &Ends), bad: &Bad<'_>) -> Judgement {
         let Bad { stage, failures, tasks, scored, severity, decided } = bad;
         let root = Root::of_stage(app, spark, stage);
         let repeated = stage.group.and_then(|group| RepeatedLoss::of(app, spark, app.groups.get(group)?));
@@ -248,7 +250,7 @@ impl Bad<'_> {
 }
 
 /// Remedies for the causes of a stage's failures, the root cause first, then the most frequent ones.
-fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<'_>) -> Vec<Advice> {
+fn against(app: &Advised<'_>, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<'_>) -> Vec<Advice> {
     let Bad { stage, failures, .. } = bad;
     let place = failures.places.only(app, spark);
     let unclear = root.is_none_or(|root| root.loss.is_none() && root.failure.kind.blames_code());

@@ -204,8 +204,13 @@ fn check(rules: &RuleSet, app: &Application) -> Checked {
         if rule == "wasted-resources" && finding.advice.iter().any(|advice| advice.contains("sort buffer")) {
             continue;
         }
-        // Other executors would have run, which no setting of a recorded application shows.
-        let of_executors = ["spark.dynamicAllocation.", "spark.executor.instances", "spark.cores.max"];
+        // Other executors would have run, or more tasks on each, which no setting of a recorded application shows.
+        let of_executors = [
+            "spark.dynamicAllocation.",
+            "spark.executor.instances",
+            "spark.cores.max",
+            "spark.task.resource.",
+        ];
         if settings.iter().any(|change| of_executors.iter().any(|name| change.setting.starts_with(name))) {
             continue;
         }

@@ -10,6 +10,7 @@ mod named;
 pub mod secrets;
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 pub use keys::ConfKey;
 use listed::Listed;
@@ -140,6 +141,19 @@ impl Conf {
             (name.as_str(), property.value.as_str(), property.is_final, *set_by)
         });
         listed.into_iter().flatten().chain(inserted)
+    }
+
+    /// Whether there is a property whose name begins so.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn has_prefix(&self, prefix: &str) -> bool {
+        match &self.properties {
+            Properties::Listed(_) => self.iter().any(|(name, _)| name.starts_with(prefix)),
+            Properties::Inserted(properties) => {
+                let from = (Bound::Included(prefix), Bound::Unbounded);
+                properties.range::<str, _>(from).next().is_some_and(|(name, _)| name.starts_with(prefix))
+            }
+        }
     }
 
     /// A property by its exact name, as written.

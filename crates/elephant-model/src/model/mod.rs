@@ -2,6 +2,7 @@
 //!
 //! Parsers build it; afterwards nothing changes it. Values that the log does not contain are `None`.
 
+mod collector;
 mod column;
 pub mod conf;
 pub mod counters;
@@ -15,6 +16,7 @@ pub mod table;
 mod task_counts;
 mod task_memory;
 
+pub use collector::Collector;
 pub use column::Column;
 pub use interner::{Interner, Symbol};
 pub use job_type::job_type;

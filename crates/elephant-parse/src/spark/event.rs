@@ -20,7 +20,7 @@ use super::strings::{Local, Strings};
 use crate::reading::truncate;
 use crate::scan::{Cursor, RawStr, Scan};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{JobResult, Origins, Peaks, ResourceProfile, StageAttempt};
+use elephant_model::model::spark::{JobResult, Origins, Peaks, Resource, ResourceProfile, StageAttempt};
 
 /// Maximum length of call sites and messages, which are only shown to people.
 const MAX_NAME_LEN: usize = 500;
@@ -28,6 +28,9 @@ const MAX_NAME_LEN: usize = 500;
 /// Maximum number of stages, properties, accumulables and so on in one event; events with more are skipped. Real ones
 /// have thousands, and a line of the maximum length could have so many that they take twenty times as much memory.
 pub(super) const MAX_LISTED: usize = 1 << 20;
+
+/// Maximum number of resources of an executor or a profile; further ones are skipped. Real ones have a GPU.
+const MAX_RESOURCES: usize = 16;
 
 /// An event that is kept, except for tasks.
 #[derive(Debug)]
@@ -178,6 +181,7 @@ pub(super) struct ExecutorAdded {
     pub(super) host: Option<Local>,
     pub(super) cores: Option<i64>,
     pub(super) resource_profile: Option<i64>,
+    pub(super) resources: Vec<Resource>,
 }
 
 #[derive(Debug, Default)]

@@ -114,6 +114,9 @@ fn storage_from_metrics(executor: &mut Executor) {
 pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
     one.host = one.host.or(other.host);
     one.cores = one.cores.or(other.cores);
+    if one.resources.is_empty() {
+        one.resources = other.resources;
+    }
     one.resource_profile = one.resource_profile.or(other.resource_profile);
     one.added_at = one.added_at.into_iter().chain(other.added_at).min();
     one.removed_at = one.removed_at.or(other.removed_at);

@@ -6,12 +6,14 @@ use super::Each;
 use super::details::{DetailsView, details};
 use super::finding::{SuppressedView, suppressed};
 use super::metrics::{MetricsView, metrics};
+use super::queries::{QueryView, query};
 use super::savings::{ApplicationSavingsView, of_application};
 use super::troubles::{RecommendedView, ToldView, TroubleView, recommended, told, trouble};
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::results::ApplicationReport;
 use elephant_rule::finding::{NotEvaluated, Suppressed};
+use elephant_ruleset::JobIdentity;
 use elephant_verdict::troubles::{Recommended, Trouble};
 
 #[derive(Serialize)]
@@ -24,6 +26,9 @@ pub(crate) struct ApplicationView<'a> {
     user: Option<&'a str>,
     queue: Option<&'a str>,
     job_type: Option<&'a str>,
+    platform: Option<&'a str>,
+    native_engine: Option<&'a str>,
+    identity: Option<IdentityView<'a>>,
     status: &'static str,
     complete: bool,
     sources: &'a [String],
@@ -40,6 +45,8 @@ pub(crate) struct ApplicationView<'a> {
     findings: Vec<ToldView<'a>>,
     suppressed: Each<'a, Suppressed, SuppressedView<'a>>,
     not_evaluated: Each<'a, NotEvaluated, NotEvaluatedView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    queries: Vec<QueryView<'a>>,
     #[serde(flatten)]
     details: Option<DetailsView<'a>>,
 }
@@ -55,6 +62,9 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         user: app.user.as_deref(),
         queue: app.queue.as_deref(),
         job_type: app.job_type.as_deref(),
+        platform: app.platform.as_deref(),
+        native_engine: app.native_engine.as_deref(),
+        identity: app.identity.as_ref().map(identity),
         status: app.status.name(),
         complete: app.complete,
         sources: &app.sources,
@@ -71,7 +81,32 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         findings: app.findings.iter().map(|finding| told(app, finding)).collect(),
         suppressed: Each(&app.suppressed, suppressed),
         not_evaluated: Each(&app.not_evaluated, not_evaluated),
+        queries: app.queries.iter().map(query).collect(),
         details: details(app),
+    }
+}
+
+#[derive(Serialize)]
+struct IdentityView<'a> {
+    scheduler: &'a str,
+    job: Option<&'a str>,
+    flow: Option<&'a str>,
+    run: Option<&'a str>,
+    task: Option<&'a str>,
+    owner: Option<&'a str>,
+    link: Option<&'a str>,
+}
+
+fn identity(of: &JobIdentity) -> IdentityView<'_> {
+    let JobIdentity { scheduler, job, flow, run, task, owner, link } = of;
+    IdentityView {
+        scheduler,
+        job: job.as_deref(),
+        flow: flow.as_deref(),
+        run: run.as_deref(),
+        task: task.as_deref(),
+        owner: owner.as_deref(),
+        link: link.as_deref(),
     }
 }
 

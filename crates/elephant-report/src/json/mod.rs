@@ -6,6 +6,7 @@ mod details;
 mod each;
 mod finding;
 mod metrics;
+mod queries;
 mod savings;
 mod troubles;
 mod writer;

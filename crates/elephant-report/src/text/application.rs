@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
+use super::queries;
 use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::totals::saved_together;
 use crate::words::{
-    SuppressedGroup, by_reason, capped, currency, incomplete, plural, reasons_not_evaluated, taken,
+    SuppressedGroup, by_reason, capped, currency, identity, incomplete, platform_and_engine, plural,
+    reasons_not_evaluated, taken,
 };
 use crate::wrap::{clean, lines, width};
 use elephant_base::units::{show_gb_hours, three_digits};
@@ -20,6 +22,9 @@ const RULE_WIDTH: usize = 15;
 pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     hanging(&facts(app), columns, out)?;
+    if let Some(identity) = identity(app) {
+        hanging(&clean(&identity), columns, out)?;
+    }
     let together = together(app);
     if !together.is_empty() {
         hanging(&together, columns, out)?;
@@ -39,6 +44,7 @@ pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn
         troubles::write(trouble, place, currency, options, out)?;
     }
     troubles::configuration(&app.recommended, columns, out)?;
+    queries::write(app, columns, out)?;
     if options.details {
         findings(app, options, out)?;
     }
@@ -73,6 +79,7 @@ fn facts(app: &ApplicationReport) -> String {
     facts.extend(app.user.as_deref().map(clean));
     facts.extend(app.queue.as_deref().map(clean));
     facts.extend(app.job_type.as_deref().map(str::to_owned));
+    facts.extend(platform_and_engine(app).map(str::to_owned));
     facts.push(match app.metrics.run_time {
         Some(time) => format!("{} in {time}", app.status.name()),
         None => app.status.name().to_owned(),
@@ -128,7 +135,7 @@ fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) ->
 }
 
 /// Writes lines; all but the first are indented by two more columns.
-fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = " ".repeat(INDENT);
     for (index, line) in lines(text, columns.saturating_sub(INDENT + 2)).iter().enumerate() {
         writeln!(out, "{indent}{}{line}", if index == 0 { "" } else { "  " })?;

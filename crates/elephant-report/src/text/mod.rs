@@ -3,6 +3,7 @@
 mod application;
 mod jobs;
 mod piece;
+mod queries;
 mod troubles;
 
 use std::collections::BTreeSet;

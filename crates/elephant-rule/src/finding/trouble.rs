@@ -36,6 +36,13 @@ kinds! {
     Failures = "failures", "Failures";
     Cancelled = "cancelled", "Cancelled";
     Unfinished = "unfinished", "Unfinished";
+    DriverTime = "driver-time", "Driver alone";
+    Join = "join", "Join";
+    Broadcast = "broadcast", "Broadcast";
+    Python = "python", "Python functions";
+    RepeatedWork = "repeated-work", "Repeated work";
+    SmallFiles = "small-files", "Small files";
+    Scan = "scan", "Reading too much";
     Skew = "skew", "Skew";
     GarbageCollection = "garbage-collection", "Garbage collection";
     Spill = "spill", "Spill";

@@ -181,6 +181,33 @@ pub struct Quantity<U> {
 }
 
 #[doc(hidden)]
+impl Quantity<Count> {
+    /// The count as a whole number, rounded up.
+    #[must_use]
+    pub fn whole(self) -> u64 {
+        Bytes::from_f64(self.value.ceil()).unwrap_or_default().get()
+    }
+}
+
+#[doc(hidden)]
+impl Quantity<Size> {
+    /// The size in whole bytes.
+    #[must_use]
+    pub fn bytes(self) -> Bytes {
+        Bytes::from_f64(self.value).unwrap_or_default()
+    }
+}
+
+#[doc(hidden)]
+impl Quantity<Duration> {
+    /// The time in whole milliseconds.
+    #[must_use]
+    pub fn millis(self) -> Millis {
+        Millis::from_f64(self.value).unwrap_or_default()
+    }
+}
+
+#[doc(hidden)]
 impl<U: Unit> Quantity<U> {
     /// The stored number.
     #[must_use]

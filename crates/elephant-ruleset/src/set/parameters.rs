@@ -1,8 +1,11 @@
 //! Parameters in force that belong to no rule.
 
 use super::RuleSet;
-use super::settings::{GateParams, NodeParams, OrderParams};
+use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
+use crate::identity::JobIdentity;
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
+use elephant_catalogue::AdviceParams;
+use elephant_model::model::Application;
 use elephant_rule::params::layers::Parameter;
 
 #[doc(hidden)]
@@ -31,6 +34,18 @@ impl RuleSet {
         self.in_force.order()
     }
 
+    /// The parameters of advice that several rules give.
+    #[must_use]
+    pub fn advice(&self) -> &AdviceParams {
+        self.in_force.advice()
+    }
+
+    /// The parameters of troubles and of what their remedies are worth.
+    #[must_use]
+    pub fn troubles(&self) -> &TroubleParams {
+        self.in_force.troubles()
+    }
+
     /// The parameters of the ranking of nodes.
     #[must_use]
     pub fn nodes(&self) -> &NodeParams {
@@ -41,5 +56,11 @@ impl RuleSet {
     #[must_use]
     pub fn settings(&self, id: &str) -> &[Parameter] {
         self.in_force.listed(id)
+    }
+
+    /// To which job, flow, task and owner `app` belongs; `None` if its settings do not tell.
+    #[must_use]
+    pub fn identity(&self, app: &Application) -> Option<JobIdentity> {
+        JobIdentity::of(app, &self.identifying)
     }
 }

@@ -56,6 +56,7 @@ fn made_up(provenance: Provenance) -> (&'static Rule, Vec<Document>) {
 #[test]
 fn a_new_rule_is_off_under_presets_of_dr_elephant_where_it_is_ours() {
     let dr_elephants = Provenance::DrElephant { version: "master" };
+    let advice = Arc::new(RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().advice().clone());
     for (provenance, on) in [(Provenance::Own, false), (dr_elephants, true), (Provenance::User, true)] {
         let (rule, built_in) = made_up(provenance);
         for preset in dr_elephant() {
@@ -64,7 +65,7 @@ fn a_new_rule_is_off_under_presets_of_dr_elephant_where_it_is_ours() {
             let documents: Vec<&Document> = documents.iter().collect();
             let index = Index::of(documents.iter().copied());
             let documents = Indexed { documents: &documents, index: &index };
-            let active = built_in_rule(rule, documents, &mut Problems::default()).unwrap();
+            let active = built_in_rule(rule, &advice, documents, &mut Problems::default()).unwrap();
             assert_eq!(active.enabled.value, on, "{provenance:?} under {name}");
         }
     }

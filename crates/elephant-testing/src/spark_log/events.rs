@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::query;
 use super::{App, Ending, Executor, Job, START, Stage, Task};
 
 /// Events with their time; events of the same time keep the order in which they were added.
@@ -18,9 +19,17 @@ pub(super) fn lines(app: &App) -> String {
         events.executor(executor);
     }
     events.block_manager(0, "driver", "driver-host", app.driver_storage.0, app.driver_storage.1);
+    for (place, query) in app.queries.iter().enumerate() {
+        events.push(query.start, query::start(query, place));
+    }
     let mut clock = 0;
     for job in &app.jobs {
         clock = events.job(app, job, job.start.unwrap_or(clock));
+    }
+    for (place, query) in app.queries.iter().enumerate() {
+        for event in query::ends(query, place) {
+            events.push(query.end, event);
+        }
     }
     for (at, event) in &app.extra {
         events.push(*at, event.clone());
@@ -119,10 +128,13 @@ impl Events {
             job.stages.iter().enumerate().filter(is_first).map(|(_, stage)| stage).collect();
         let infos: Vec<Value> = firsts.iter().copied().map(info).collect();
         let ids: Vec<u32> = firsts.iter().map(|stage| stage.id).collect();
+        let query = app.queries.iter().find(|query| query.jobs.contains(&job.id));
+        let properties =
+            query.map_or(json!({}), |query| json!({"spark.sql.execution.id": query.id.to_string()}));
         self.push(
             start,
             json!({"Event": "SparkListenerJobStart", "Job ID": job.id, "Submission Time": START + start,
-                "Stage Infos": infos, "Stage IDs": ids, "Properties": {}}),
+                "Stage Infos": infos, "Stage IDs": ids, "Properties": properties}),
         );
         let mut end = start;
         for stage in &job.stages {
@@ -167,6 +179,9 @@ impl Events {
             }
         }
         info["Completion Time"] = json!(START + end);
+        if !app.queries.is_empty() {
+            info["Accumulables"] = json!(query::accumulables(&app.queries, stage.id));
+        }
         if let Some(failure) = &stage.failure {
             info["Failure Reason"] = json!(failure);
         }
@@ -197,6 +212,7 @@ impl Events {
             return;
         }
         info["Finish Time"] = json!(launch + task.duration);
+        info["Getting Result Time"] = json!(task.result_ready.map_or(0, |ready| launch + ready));
         info["Killed"] = json!(matches!(task.ending, Ending::Killed(_)));
         info["Failed"] = json!(!matches!(task.ending, Ending::Killed(_) | Ending::Success));
         let mut rest = json!({"Task Type": "ResultTask", "Task End Reason": reason(task), "Task Info": info,

@@ -1,11 +1,10 @@
 //! How many cores or containers an application held, and how many of them were busy.
 
-use elephant_analysis::replay::spark::task_cpus;
 use elephant_base::state::State;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
-use elephant_model::model::spark::{ClusterManager, Executor};
+use elephant_model::model::spark::{ClusterManager, Executor, Placement};
 use elephant_model::model::table::{TaskKind, TimePoint};
 
 /// The run time is divided into this many parts.
@@ -55,10 +54,10 @@ impl Load {
 /// The load of `app`, largest first.
 pub(super) fn of(app: &Application, from: Timestamp, to: Timestamp) -> Vec<Load> {
     let load = |of, held: Held| held.load(of, from, to);
-    let attempts = |amount, is: fn(TaskKind) -> bool| Held::by_attempts(app, to, amount, is);
+    let attempts = |is: fn(TaskKind) -> bool| Held::by_attempts(app, to, |_| 1, is);
     let Some(spark) = app.spark.as_deref() else {
-        let both = attempts(1, |kind| matches!(kind, TaskKind::Map | TaskKind::Reduce));
-        let maps = attempts(1, |kind| kind == TaskKind::Map);
+        let both = attempts(|kind| matches!(kind, TaskKind::Map | TaskKind::Reduce));
+        let maps = attempts(|kind| kind == TaskKind::Map);
         let reduces = (both.0.len() > maps.0.len()).then(|| load(LoadOf::MapsAndReduces, both));
         return reduces.into_iter().chain([load(LoadOf::Maps, maps)]).collect();
     };
@@ -72,11 +71,17 @@ pub(super) fn of(app: &Application, from: Timestamp, to: Timestamp) -> Vec<Load>
     match Held::by_executors(&spark.executors, to).or_else(by_driver) {
         Some(cores) => {
             let held = load(LoadOf::CoresHeld, cores);
-            let busy = load(LoadOf::CoresBusy, attempts(u64::from(task_cpus(app)), |_| true));
+            let placement = Placement::of(app);
+            let cpus = |kind| {
+                let stage = if let TaskKind::Stage(id) = kind { spark.stage(id) } else { None };
+                let cpus = placement.task_cpus(stage.and_then(|stage| stage.resource_profile));
+                u64::from(cpus.unwrap_or(1000).div_ceil(1000))
+            };
+            let busy = load(LoadOf::CoresBusy, Held::by_attempts(app, to, cpus, |_| true));
             let busy = busy.within(&held);
             vec![held, busy]
         }
-        None => vec![load(LoadOf::Tasks, attempts(1, |_| true))],
+        None => vec![load(LoadOf::Tasks, attempts(|_| true))],
     }
 }
 
@@ -84,13 +89,20 @@ pub(super) fn of(app: &Application, from: Timestamp, to: Timestamp) -> Vec<Load>
 struct Held(Vec<(Timestamp, Timestamp, u64)>);
 
 impl Held {
-    /// The spans of the attempts of the kinds that `is` selects, each with `amount`.
-    fn by_attempts(app: &Application, end: Timestamp, amount: u64, is: impl Fn(TaskKind) -> bool) -> Self {
+    /// The spans in which attempts of the kinds that `is` selects held a slot, each with an amount by its kind.
+    fn by_attempts(
+        app: &Application,
+        end: Timestamp,
+        amount: impl Fn(TaskKind) -> u64,
+        is: impl Fn(TaskKind) -> bool,
+    ) -> Self {
         let groups = app.groups.iter().filter(|group| is(group.kind));
-        let rows = groups.flat_map(|group| (0..group.attempts.len()).map(move |row| (group, row)));
-        let spans = rows.filter_map(|(group, row)| {
+        let groups = groups.map(|group| (group, amount(group.kind)));
+        let rows =
+            groups.flat_map(|(group, amount)| (0..group.attempts.len()).map(move |row| (group, amount, row)));
+        let spans = rows.filter_map(|(group, amount, row)| {
             let start = group.attempts.time(row, TimePoint::Start)?;
-            Some((start, group.attempts.time(row, TimePoint::Finish).unwrap_or(end), amount))
+            Some((start, group.attempts.work_end(row).unwrap_or(end), amount))
         });
         Self(spans.collect())
     }

@@ -16,7 +16,12 @@ pub(super) const fn is_range(cause: &spark::Cause) -> bool {
     use spark::Cause;
     matches!(
         cause,
-        Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Partitions(_) | Cause::Copies
+        Cause::Collections(..)
+            | Cause::Spill(_)
+            | Cause::FetchWait(_)
+            | Cause::Work(..)
+            | Cause::Partitions(_)
+            | Cause::Copies
     )
 }
 
@@ -24,7 +29,9 @@ pub(super) const fn is_range(cause: &spark::Cause) -> bool {
 pub(super) fn at_bound(cause: &spark::Cause, bound: Bound) -> Option<spark::Cause> {
     use spark::{Cause, Overhead, Partitions};
     match (cause, bound) {
-        (Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_), Bound::Least) => None,
+        (Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Work(..), Bound::Least) => {
+            None
+        }
         (Cause::Copies, Bound::Least) => Some(Cause::LosingCopies),
         (Cause::Partitions(partitions), bound) => {
             let overhead = match bound {

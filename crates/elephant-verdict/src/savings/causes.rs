@@ -129,6 +129,7 @@ impl SparkReplays<'_> {
             }
             Cause::Spill => vec![spark::Cause::Spill(scope)],
             Cause::FetchWait => vec![spark::Cause::FetchWait(scope)],
+            Cause::Work { share } => vec![spark::Cause::Work(scope, PerMille::of_share(share))],
             Cause::Stragglers => vec![spark::Cause::Stragglers(scope)],
             Cause::Skew => vec![spark::Cause::Skew(scope)],
             Cause::Uneven => vec![spark::Cause::Stragglers(scope.clone()), spark::Cause::Skew(scope)],
@@ -171,6 +172,9 @@ impl MapReduceReplays {
                 [Cause::Skew, Cause::Stragglers].map(|cause| self.causes(cause, subjects));
             return Ok([skew?, stragglers.unwrap_or_default()].concat());
         }
+        if matches!(cause, Cause::Work { .. }) {
+            return Err(Unknown::NotApplicable("a job has no operators"));
+        }
         if cause == Cause::FetchWait {
             return Err(Unknown::NotApplicable("the history of a job does not tell when its tasks waited"));
         }
@@ -194,7 +198,7 @@ impl MapReduceReplays {
             Cause::Stragglers => Of::Stragglers(kind),
             Cause::Skew | Cause::Uneven => Of::Skew(kind),
             Cause::SlowStart { share } => Of::SlowStart(share),
-            Cause::Tasks { .. } | Cause::Splits { .. } | Cause::FetchWait => {
+            Cause::Tasks { .. } | Cause::Splits { .. } | Cause::FetchWait | Cause::Work { .. } => {
                 Of::Tasks(kind, tasks, StartUp::Container)
             }
         };

@@ -17,6 +17,9 @@ pub(crate) enum Source {
     Memory,
     IdleTime,
     WaitingTime,
+    /// A replay without all work of an operator: a remedy leaves a part of it.
+    Operator,
+    DriverTime,
 }
 
 /// How a saving was computed. It reads as its name in reports.
@@ -31,6 +34,10 @@ pub struct Method {
 
 impl Method {
     pub(crate) const NONE: Self = Self { source: Source::Nothing, in_order: false, only_together: false };
+
+    pub(crate) const fn source(self) -> Source {
+        self.source
+    }
 
     /// What else must be removed, in words that complete a sentence; `None` if nothing must.
     pub(super) const fn besides(self) -> Option<&'static str> {
@@ -55,6 +62,8 @@ impl fmt::Display for Method {
             Source::Memory => "measured memory",
             Source::IdleTime => "measured idle time",
             Source::WaitingTime => "measured waiting time, at most",
+            Source::Operator => "replay without the operator, at most",
+            Source::DriverTime => "measured time of the driver, at most",
         })?;
         f.write_str(if self.in_order { ", shared in order" } else { "" })?;
         f.write_str(if self.only_together { ", only together with other troubles" } else { "" })

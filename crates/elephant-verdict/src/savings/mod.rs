@@ -32,6 +32,7 @@ pub(crate) use loss::Loss;
 pub(crate) use mapreduce::ChangeEffect;
 pub use mapreduce::MapReduceReplays;
 pub use method::Method;
+pub(crate) use method::Source;
 pub use predict::{Baseline, PathStage, Unknown, error_of_replay};
 pub use prices::{PriceError, Prices};
 pub use removal::{Cause, MemoryChange, Removal};

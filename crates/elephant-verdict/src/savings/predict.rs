@@ -4,14 +4,12 @@ use std::fmt;
 
 use super::estimate::{Amounts, Prediction, Range};
 use elephant_analysis::metrics::Metrics;
-use elephant_analysis::replay::{MAX_RESIDUAL, Replayed, mapreduce, spark};
+use elephant_analysis::replay::{ERROR, MAX_RESIDUAL, Replayed, mapreduce, spark};
 use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_model::model::{Status, Subject};
 
-/// Share of the replayed time that a prediction may be off by, in addition to the residual.
-const ERROR: f64 = 0.05;
-/// The same where the number of slots changes by a factor of two or more.
+/// [`ERROR`] where the number of slots changes by a factor of two or more.
 const ERROR_OF_SLOTS: f64 = 0.1;
 
 /// Why nothing can be predicted.

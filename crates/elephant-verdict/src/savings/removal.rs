@@ -20,6 +20,11 @@ pub enum Cause {
     Spill,
     /// Waiting for shuffle data (Spark).
     FetchWait,
+    /// The work of an operator of a query (Spark).
+    Work {
+        /// Its share of the time of the tasks of its stages, at most.
+        share: f64,
+    },
     /// Tasks that were slower than others with as much data.
     Stragglers,
     /// Tasks that took longer because they had more data.
@@ -60,6 +65,7 @@ impl Cause {
             | Self::SlowStart { .. } => Source::Replay,
             Self::Uneven => Source::ReplayWithoutStragglers,
             Self::Collections { .. } | Self::Spill | Self::FetchWait => Source::UnvalidatedReplay,
+            Self::Work { .. } => Source::Operator,
             Self::Copies { .. } => Source::LosingCopies,
         }
     }
@@ -117,6 +123,11 @@ pub enum Removal {
         /// The idle share of held resources.
         share: f64,
     },
+    /// The driver does not work alone, or not as long. Nothing is held in this time.
+    Driver {
+        /// The most time that this can save.
+        time: Millis,
+    },
     /// Resources come at once. Nothing is held while an application waits.
     Waiting {
         /// The most time that this can save.
@@ -148,6 +159,7 @@ impl Removal {
             Self::Resized(_, None) => Source::Replay,
             Self::Memory(_) => Source::Memory,
             Self::Idle { .. } => Source::IdleTime,
+            Self::Driver { .. } => Source::DriverTime,
             Self::Waiting { .. } => Source::WaitingTime,
             Self::Costs(..) | Self::Unknown(_) => Source::Nothing,
         }

@@ -20,7 +20,7 @@ use elephant_base::units::Millis;
 use elephant_model::model::{Application, Engine, Status, Subject};
 
 /// The maximum number of troubles with computed savings: sets of troubles are bit masks of 64 bits.
-const MOST: usize = 60;
+const MAX_TROUBLES: usize = 60;
 
 /// The savings of an application's troubles. It is replayed only if one of them needs that, or if the `baseline` is wanted.
 #[must_use]
@@ -33,8 +33,10 @@ pub fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: bool) -
     let mut places: Vec<Result<usize, WhyUnknown>> = Vec::new();
     for removal in &removals {
         let effect = effect(app, replays, removal);
-        let effect = effect
-            .and_then(|effect| if effects.len() < MOST { Ok(effect) } else { Err(WhyUnknown::TooMany) });
+        let effect =
+            effect.and_then(
+                |effect| if effects.len() < MAX_TROUBLES { Ok(effect) } else { Err(WhyUnknown::TooMany) },
+            );
         places.push(effect.map(|effect| {
             effects.push(effect);
             effects.len() - 1
@@ -207,7 +209,9 @@ fn effect(
         }
         Removal::Memory(memory) => known().map(|()| Effect::Memory(*memory)),
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),
-        Removal::Waiting { time } => known().map(|()| Effect::Waiting(time.as_f64())),
+        Removal::Driver { time } | Removal::Waiting { time } => {
+            known().map(|()| Effect::Waiting(time.as_f64()))
+        }
         Removal::Costs(_, why) | Removal::Unknown(why) => Err(why.clone()),
     }
 }

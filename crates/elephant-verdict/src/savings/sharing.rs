@@ -6,20 +6,19 @@ use super::players::{Effect, Measure, Players, Saved};
 use super::predict::Cost;
 use super::troubles::SavingStatus;
 use super::why_unknown::WhyUnknown;
+use elephant_analysis::replay::MAX_ATTEMPTS;
 
 /// The maximum number of replayed troubles whose shares are computed over all orders; further ones come one after the
 /// other.
 const REPLAYED: usize = 5;
 /// The same for the others, which need no replay.
 const MEASURED: usize = 7;
-/// The attempts that replays of one application may schedule: about as much time as reading them takes.
-const ATTEMPTS: usize = 400_000;
 /// This many replays are always allowed.
 const REPLAYS: usize = 8;
 
 /// How many replays an application with this many attempts gets.
 pub(super) fn allowed(attempts: usize) -> usize {
-    (ATTEMPTS / attempts.max(1)).max(REPLAYS)
+    (MAX_ATTEMPTS / attempts.max(1)).max(REPLAYS)
 }
 
 /// How many of the replayed troubles can share in all orders, if `replays` more replays are allowed. Each set of two or

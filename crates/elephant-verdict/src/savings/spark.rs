@@ -7,23 +7,15 @@ use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
 use elephant_analysis::metrics::{Metrics, SparkMetricParams};
 use elephant_analysis::replay::Replayed;
-use elephant_analysis::replay::spark::{
-    Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots, task_cpus,
-};
+use elephant_analysis::replay::spark::{Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots};
 use elephant_base::units::{Bytes, Millis};
-use elephant_model::model::spark::StageAttempt;
+use elephant_model::model::spark::{Executor, Placement, StageAttempt};
 use elephant_model::model::{Application, Subject};
 use elephant_ruleset::RuleSet;
+use elephant_ruleset::settings::TroubleParams;
 
 /// The maximum number of stages on the path that are named.
 const PATH_STAGES: usize = 5;
-
-/// Tasks are even if the longest takes at most this multiple of the mean.
-const EVEN: f64 = 2.0;
-/// Tasks are not split into smaller ones than this, in milliseconds.
-const LEAST_TASK: f64 = 3000.0;
-/// With this many tasks for each slot, slots end at about the same time.
-const WAVES: f64 = 3.0;
 
 /// Executors of another number or size; `None` for what stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,6 +63,7 @@ pub(super) struct Sizes {
 pub struct SparkReplays<'a> {
     app: &'a Application,
     params: &'a SparkMetricParams,
+    troubles: &'a TroubleParams,
     cost: Cost,
     plan: Plan,
     base: Outcome,
@@ -108,7 +101,8 @@ impl<'a> SparkReplays<'a> {
             driver: Some(driver.to_millis()),
             path: path.collect(),
         };
-        Ok(Self { app, params: rules.spark_metrics(), cost: Cost::of(metrics), plan, base, baseline })
+        let (params, troubles) = (rules.spark_metrics(), rules.troubles());
+        Ok(Self { app, params, troubles, cost: Cost::of(metrics), plan, base, baseline })
     }
 
     /// The replay without a change.
@@ -149,7 +143,11 @@ impl<'a> SparkReplays<'a> {
             // Other causes leave out nothing if the log has no data on them.
             if matches!(
                 cause,
-                Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Partitions(_)
+                Cause::Collections(..)
+                    | Cause::Spill(_)
+                    | Cause::FetchWait(_)
+                    | Cause::Work(..)
+                    | Cause::Partitions(_)
             ) {
                 self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
             }
@@ -173,7 +171,7 @@ impl<'a> SparkReplays<'a> {
     #[must_use]
     pub fn executors(&self) -> Option<(u32, u32)> {
         let (executors, slots) = self.plan.executor_slots()?;
-        Some((executors, slots.saturating_mul(task_cpus(self.app))))
+        Some((executors, self.executor().and_then(|executor| executor.cores).unwrap_or(slots)))
     }
 
     /// The stages on the path with fewer tasks than slots, each with a number of tasks with which all slots would have
@@ -189,8 +187,9 @@ impl<'a> SparkReplays<'a> {
             let times: Vec<f64> = times.map(Millis::as_f64).collect();
             let (count, slots) = (times.len() as f64, f64::from(self.slots()));
             let (all, longest) = (times.iter().sum::<f64>(), times.iter().copied().fold(0.0, f64::max));
-            let splits = count < slots && longest <= EVEN * all / count.max(1.0);
-            let waves = (all / slots / LEAST_TASK).floor().clamp(0.0, WAVES);
+            let splits = count < slots && longest <= self.troubles.even_tasks.get() * all / count.max(1.0);
+            let waves = (all / slots / self.troubles.least_task_time.get()).floor();
+            let waves = waves.min(self.troubles.tasks_per_slot.get()).max(0.0);
             let wanted = Millis::from_f64(slots * waves).filter(|it| splits && it.as_f64() > count)?;
             Some((id.stage, u32::try_from(wanted.get()).ok()?))
         };
@@ -206,10 +205,16 @@ impl<'a> SparkReplays<'a> {
         self.app.spark.as_deref().is_some_and(|spark| spark.executors.is_empty())
     }
 
-    /// The cores of an executor, as logged.
-    fn executor_cores(&self) -> Option<u32> {
-        let spark = self.app.spark.as_deref()?;
-        spark.workers().find_map(|executor| executor.cores).filter(|&cores| cores > 0)
+    /// The first executor with known cores.
+    fn executor(&self) -> Option<&'a Executor> {
+        let known = |executor: &&Executor| executor.cores.is_some_and(|cores| cores > 0);
+        self.app.spark.as_deref()?.workers().find(known)
+    }
+
+    /// The slots of an executor with so many cores.
+    fn slots_with(&self, cores: u32) -> u32 {
+        let unknown = Executor::default();
+        Placement::of(self.app).slots_with(self.executor().unwrap_or(&unknown), cores)
     }
 
     /// What the application would take without some troubles, and with other resources.
@@ -249,14 +254,14 @@ impl<'a> SparkReplays<'a> {
                 "local mode has no executors; the number of cores can change",
             ));
         }
-        let of_one = cores.map_or(slots, |cores| cores / task_cpus(self.app));
+        let of_one = cores.map_or(slots, |cores| self.slots_with(cores));
         if of_one == 0 {
             return Err(Unknown::NotApplicable("an executor would have fewer cores than a task needs"));
         }
         let all = executors.unwrap_or(count).saturating_mul(of_one);
         let factor = f64::from(all) / f64::from(self.plan.peak_slots().max(1));
         let slots_of_one = f64::from(of_one) / f64::from(slots);
-        let cores_of_one = match (cores, self.executor_cores()) {
+        let cores_of_one = match (cores, self.executor().and_then(|executor| executor.cores)) {
             (Some(new), Some(now)) => f64::from(new) / f64::from(now),
             _ => slots_of_one,
         };

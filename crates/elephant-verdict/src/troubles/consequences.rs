@@ -10,6 +10,7 @@ use elephant_base::units::Millis;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Subject};
 use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
+use elephant_ruleset::settings::{OrderParams, TroubleParams};
 
 /// Where a cause and its consequence must be for one to explain the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,22 @@ enum Where {
 /// Which kind explains which: cause, consequence, where.
 const EXPLAINS: &[(Kind, Kind, Where)] = &[
     (Kind::Failures, Kind::Imbalance, Where::Anywhere),
+    (Kind::DriverTime, Kind::LongRun, Where::Anywhere),
+    (Kind::Join, Kind::Skew, Where::SameParts),
+    (Kind::Join, Kind::Spill, Where::SameParts),
+    (Kind::Join, Kind::FewTasks, Where::SameParts),
+    (Kind::Join, Kind::SlowTasks, Where::SameParts),
+    (Kind::Join, Kind::Shuffle, Where::SameParts),
+    (Kind::Join, Kind::Stragglers, Where::SameParts),
+    (Kind::Join, Kind::LongRun, Where::SameParts),
+    (Kind::Python, Kind::FewTasks, Where::SameParts),
+    (Kind::Python, Kind::SlowTasks, Where::SameParts),
+    (Kind::Python, Kind::LongRun, Where::SameParts),
+    (Kind::RepeatedWork, Kind::LongRun, Where::SameParts),
+    (Kind::SmallFiles, Kind::ManyTasks, Where::SameParts),
+    (Kind::SmallFiles, Kind::SlowTasks, Where::SameParts),
+    (Kind::SmallFiles, Kind::LongRun, Where::SameParts),
+    (Kind::Scan, Kind::LongRun, Where::SameParts),
     (Kind::Failures, Kind::LongRun, Where::Anywhere),
     (Kind::Failures, Kind::Stragglers, Where::SameParts),
     (Kind::Cancelled, Kind::Failures, Where::Anywhere),
@@ -153,9 +170,9 @@ pub(super) fn under_their_causes(
     app: &Application,
     mut troubles: Vec<Trouble>,
     findings: &[Finding],
-    idle_by_stragglers: f64,
+    (order, params): (&OrderParams, &TroubleParams),
 ) -> Vec<Trouble> {
-    let explaining = idle_for(findings, idle_by_stragglers);
+    let explaining = idle_for(findings, order.idle_by_stragglers.get());
     let is_idle_for = |cause: &Trouble, other: &Trouble| {
         other.kind == Kind::IdleExecutors && explaining.iter().any(|(kind, _)| *kind == cause.kind)
     };
@@ -166,8 +183,8 @@ pub(super) fn under_their_causes(
         (cause.kind, other.kind) == (Kind::Failures, Kind::Waiting) && told.any(waits_for_failures)
     };
     let waits_for_others = |cause: &Trouble, other: &Trouble| waits_for_many_tasks(cause, other, findings);
-    let spare = FewerExecutors::of(&troubles, findings);
-    let stragglers_failed = LazyCell::new(|| straggling::is_of_failures(app));
+    let spare = FewerExecutors::of(&troubles, findings, params.spare_executors.get());
+    let stragglers_failed = LazyCell::new(|| straggling::is_of_failures(app, params));
     let explains = |cause: &Trouble, other: &Trouble| {
         cause.explains(other)
             && match (cause.kind, other.kind) {

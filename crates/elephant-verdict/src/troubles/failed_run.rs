@@ -82,7 +82,7 @@ mod tests {
         let cause =
             Trouble { kind: Kind::Failures, failure: Some(Failure::new(failure)), ..Trouble::named("f") };
         let findings = &mut [found];
-        let mut troubles = crate::troubles::groups::of(findings);
+        let mut troubles = crate::troubles::groups::of(findings, &crate::troubles::tests::built_in());
         troubles.push(cause);
         hold_back(&app, &mut troubles, findings);
         let [found] = findings;

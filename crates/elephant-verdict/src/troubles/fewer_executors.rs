@@ -4,10 +4,6 @@ use super::Trouble;
 use elephant_model::model::conf::ConfKey;
 use elephant_rule::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind, When};
 
-/// From this share of spare executors on, these are a trouble of their own next to too few tasks: more tasks are not the only
-/// remedy.
-const SPARE: f64 = 0.5;
-
 /// How to choose between fewer executors and more tasks, if an application has far more executors than its present
 /// tasks need.
 pub(super) struct FewerExecutors {
@@ -20,13 +16,14 @@ pub(super) struct FewerExecutors {
 }
 
 impl FewerExecutors {
-    pub(super) fn of(troubles: &[Trouble], findings: &[Finding]) -> Option<Self> {
+    /// `None` if fewer than the share `least` of the executors are spare.
+    pub(super) fn of(troubles: &[Trouble], findings: &[Finding], least: f64) -> Option<Self> {
         let idle = findings.iter().filter(|finding| finding.tells == Kind::IdleExecutors);
         let share = |finding: &Finding| {
             let (enough, all) = (finding.count("enough_executors_count")?, finding.count("executors_count")?);
             Some(1.0 - enough as f64 / all as f64)
         };
-        let spare = idle.filter_map(share).max_by(f64::total_cmp).filter(|spare| *spare >= SPARE)?;
+        let spare = idle.filter_map(share).max_by(f64::total_cmp).filter(|spare| *spare >= least)?;
         let few = findings.iter().filter(|finding| finding.tells == Kind::FewTasks);
         let lost = few.filter_map(|finding| match finding.measure("lost_ratio")? {
             Measure::Ratio(share) => *share,

@@ -12,8 +12,9 @@ pub(super) struct Grouped<'f> {
 
 /// Groups the judged `findings`. Of an application that failed, the failure comes before all else.
 pub(super) fn grouped<'f>(case: &Case<'_>, findings: &'f mut [Finding]) -> Grouped<'f> {
-    let idle = case.order().idle_by_stragglers.get();
-    let mut troubles = consequences::under_their_causes(case.app, groups::of(findings), findings, idle);
+    let limits = (case.order(), case.basis.rules.troubles());
+    let troubles = groups::of(findings, limits.1);
+    let mut troubles = consequences::under_their_causes(case.app, troubles, findings, limits);
     if case.is_by_saving() {
         failed_run::hold_back(case.app, &mut troubles, findings);
     }

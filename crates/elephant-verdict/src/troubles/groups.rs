@@ -10,6 +10,7 @@ use elephant_base::units::Millis;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Subject;
 use elephant_rule::finding::{Advice, Caps, Failure, Finding, Name, SettingChange, TroubleKind};
+use elephant_ruleset::settings::TroubleParams;
 
 /// How the findings of a kind are grouped into troubles.
 enum Extent {
@@ -30,6 +31,12 @@ impl Extent {
             Kind::GarbageCollection | Kind::Spill | Kind::LittleMemory => Self::Kinds,
             Kind::Skew | Kind::FewTasks | Kind::ManyTasks | Kind::SlowTasks | Kind::Shuffle => Self::Subjects,
             Kind::Cluster | Kind::Settings | Kind::Other => Self::Rules,
+            Kind::Join
+            | Kind::Broadcast
+            | Kind::Python
+            | Kind::RepeatedWork
+            | Kind::SmallFiles
+            | Kind::Scan => Self::Rules,
             _ => Self::Application,
         }
     }
@@ -57,10 +64,10 @@ impl<'a> Key<'a> {
 }
 
 /// The troubles that `findings` describe, in no particular order.
-pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
+pub(super) fn of(findings: &[Finding], params: &TroubleParams) -> Vec<Trouble> {
     let mut groups: BTreeMap<Key<'_>, Vec<&Finding>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.severity > Severity::None) {
-        groups.entry(Key::of(finding, cause_of(finding, findings))).or_default().push(finding);
+        groups.entry(Key::of(finding, cause_of(finding, findings, params))).or_default().push(finding);
     }
     let mut troubles: Vec<Trouble> = Vec::new();
     // Groups are in the order of their kinds, and those of different kinds are never one trouble.
@@ -93,12 +100,12 @@ pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
 
 /// The kind of trouble that a finding describes, considering all findings: a task that is late because it has more data
 /// is not a straggler as well.
-fn cause_of(finding: &Finding, all: &[Finding]) -> TroubleKind {
+fn cause_of(finding: &Finding, all: &[Finding], params: &TroubleParams) -> TroubleKind {
     let is_same = |other: &Finding| {
         other.tells == TroubleKind::Skew
             && other.severity > Severity::None
             && other.subject == finding.subject
-            && is_same_task(finding, other)
+            && is_same_task(finding, other, params.same_task_share.get())
     };
     match finding.tells {
         TroubleKind::Stragglers if all.iter().any(is_same) => TroubleKind::Skew,
@@ -116,14 +123,11 @@ fn failure_of(findings: &[&Finding]) -> Option<Failure> {
     Some(of_node.unwrap_or(first).clone())
 }
 
-/// If the longest task of a stage ran for at least this share of the straggler's time from launch to end, both are one
-/// task.
-const MOST_OF_ITS_TIME: f64 = 0.9;
-
-/// Whether a finding on a straggler and one on skew are about one task.
-fn is_same_task(straggler: &Finding, skew: &Finding) -> bool {
+/// Whether a finding on a straggler and one on skew are about one task: its run time is at least the share `from` of its time
+/// from launch to end.
+fn is_same_task(straggler: &Finding, skew: &Finding, from: f64) -> bool {
     let times = straggler.time("task_time_ms").zip(skew.time("longest_run_time_ms"));
-    times.is_some_and(|(wall, run)| run <= wall && run.as_f64() >= MOST_OF_ITS_TIME * wall.as_f64())
+    times.is_some_and(|(wall, run)| run <= wall && run.as_f64() >= from * wall.as_f64())
 }
 
 /// How much a finding says about the cause. The finding with the highest weight leads its trouble.
@@ -168,6 +172,7 @@ impl Trouble {
             findings: Vec::new(),
             has_stragglers: *kind == TroubleKind::Skew
                 && findings.iter().any(|finding| finding.tells == TroubleKind::Stragglers),
+            is_scaled_by_platform: false,
             change: Vec::new(),
             advice: Vec::new(),
             savings: TroubleSavings::unknown(WhyUnknown::NotComputed),

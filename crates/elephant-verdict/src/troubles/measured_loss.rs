@@ -11,6 +11,12 @@ const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::ManyTasks, &["lost_ms", "saved_ms"]),
     (TroubleKind::Skew, &["lost_ms", "lost_together_ms"]),
     (TroubleKind::Waiting, &["wait_ms"]),
+    (TroubleKind::Join, &["lost_ms"]),
+    (TroubleKind::Broadcast, &["lost_ms"]),
+    (TroubleKind::Python, &["lost_ms"]),
+    (TroubleKind::RepeatedWork, &["lost_ms"]),
+    (TroubleKind::SmallFiles, &["lost_ms"]),
+    (TroubleKind::Scan, &["lost_ms"]),
 ];
 
 /// What removing a trouble of this kind saves at most, by its leading finding.

@@ -15,6 +15,7 @@ mod grouped;
 mod groups;
 mod measured_loss;
 mod memory_taken;
+mod on_platform;
 mod priced;
 mod ranking;
 mod reasons_first;

@@ -33,7 +33,12 @@ pub(super) fn priced<'f>(case: &Case<'_>, settled: Settled<'f>) -> Priced<'f> {
         }
         unproven::cap_few_tasks(&mut troubles, findings);
         let used = Amounts::used(case.metrics).gb_hours.map(|used| used.point);
-        unproven::drop_unpaid_memory(&mut troubles, &mut recommended, (findings, used));
+        unproven::drop_unpaid_memory(
+            &mut troubles,
+            &mut recommended,
+            (findings, used),
+            case.basis.rules.troubles(),
+        );
         unproven::drop_useless_memory(&mut troubles, &mut recommended, (findings, &without.all));
         unproven::drop_unproven_splits(&mut troubles, &mut recommended, findings);
         task_numbers::agree(&mut troubles, findings);

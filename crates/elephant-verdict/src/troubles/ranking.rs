@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
+use crate::savings::{Amounts, Range, SavingStatus, Source, TroubleSavings};
 use elephant_base::state::State;
 use elephant_base::units::Millis;
 use elephant_ruleset::settings::{OrderBy, OrderParams};
@@ -59,10 +59,23 @@ impl Worth {
         match (&savings.status, &savings.share) {
             (SavingStatus::Estimated, Some(share)) => {
                 let of_resources = Self::of_amounts(share, savings.share_cost, order);
-                run.of_time(share, order).map_or(of_resources, |of_time| of_resources.min(of_time))
+                let of_time = run.of_time(expected_time(savings, share), order);
+                of_time.map_or(of_resources, |of_time| of_resources.min(of_time))
             }
             _ => Self::default(),
         }
+    }
+}
+
+/// The time in milliseconds that a remedy is expected to save. Where only the most is known, as for waiting, none is, except
+/// where that is what was lost: all time of the driver, and half of the time of an operator, because another one takes its
+/// place.
+fn expected_time(savings: &TroubleSavings, share: &Amounts) -> Option<f64> {
+    let wall = share.wall_ms;
+    match savings.method.source() {
+        Source::DriverTime => Some(wall.high),
+        Source::Operator => Some(wall.high / 2.0),
+        _ => Some(wall.point).filter(|_| wall.low > 0.0),
     }
 }
 
@@ -75,12 +88,12 @@ pub(super) struct WholeRun {
 
 impl WholeRun {
     /// What the time of a saving is worth, at the rate of this run; `None` if the run used nothing that is known.
-    fn of_time(&self, saved: &Amounts, order: &OrderParams) -> Option<Worth> {
+    fn of_time(&self, saved_ms: Option<f64>, order: &OrderParams) -> Option<Worth> {
         let all = Worth::of_amounts(&self.used, self.cost, order);
         let run_time = self.run_time.filter(|time| *time > Millis::ZERO)?;
-        let is_expected = saved.wall_ms.low > 0.0 && all.known == Known::Resources;
-        let share = (saved.wall_ms.point / run_time.as_f64()).min(1.0);
-        is_expected.then(|| Worth::of_value(Known::Resources, share * f64::from_bits(all.value.0)))
+        let saved = saved_ms.filter(|_| all.known == Known::Resources)?;
+        let share = (saved / run_time.as_f64()).min(1.0);
+        Some(Worth::of_value(Known::Resources, share * f64::from_bits(all.value.0)))
     }
 }
 
@@ -136,6 +149,7 @@ impl WorthSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::savings::Method;
     use elephant_ruleset::RuleSet;
 
     fn amounts(wall: f64, cores: Option<f64>) -> Amounts {
@@ -182,7 +196,20 @@ mod tests {
         assert_eq!(of(15.0, 0.0), of(0.0, 4.0));
         assert_eq!(of(0.0, 0.0), Worth::default());
         let unknown = WholeRun { used: Amounts::default(), ..run };
-        assert_eq!(unknown.of_time(&amounts(minutes(20.0), None), rules.order()), None);
+        assert_eq!(unknown.of_time(Some(minutes(20.0)), rules.order()), None);
+    }
+
+    #[test]
+    fn what_the_driver_took_counts_whole_and_an_operator_half() {
+        let wall_ms = Range { low: 0.0, point: 50.0, high: 100.0 };
+        let share = Amounts { wall_ms, ..Amounts::default() };
+        let of = |source| {
+            let method = Method { source, ..Method::NONE };
+            expected_time(&TroubleSavings { method, ..TroubleSavings::unknown("") }, &share)
+        };
+        assert_eq!(of(Source::DriverTime), Some(100.0));
+        assert_eq!(of(Source::Operator), Some(50.0));
+        assert_eq!(of(Source::WaitingTime), None);
     }
 
     #[test]

@@ -9,12 +9,9 @@ use elephant_base::units::{Bytes, MbMillis, Millis};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status, Subject};
-use elephant_rule::finding::{Finding, RuleFacts, SettingChange, TroubleKind};
+use elephant_rule::finding::{Finding, Measure, RuleFacts, SettingChange, TroubleKind};
 use elephant_rule::params::Assumed;
 use elephant_ruleset::RuleSet;
-
-/// The share of garbage collection that is normal, if the rule has no limit.
-pub(super) const USUAL_COLLECTIONS: f64 = 0.1;
 
 /// The rule about copies that were for nothing.
 const COPIES: &str = "speculation-waste";
@@ -59,7 +56,8 @@ pub(super) fn of(
             unknown(WhyUnknown::NoSetting)
         }
         Kind::GarbageCollection => {
-            resized(app, trouble, (Cause::Collections { limit: limit_of_collections(leading) }, parts()))
+            let limit = limit_of_collections(leading, rules.troubles().usual_collections.get());
+            resized(app, trouble, (Cause::Collections { limit }, parts()))
         }
         Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
         Kind::FewTasks if fewer_executors::is_conditional(trouble) => unknown(WhyUnknown::FewerExecutors),
@@ -72,6 +70,13 @@ pub(super) fn of(
             .or_else(|| without_idle(app, rules, metrics, trouble))
             .unwrap_or_else(|| not_released(trouble)),
         Kind::Waiting => less_waiting(app, metrics, leading),
+        Kind::Join
+        | Kind::Broadcast
+        | Kind::Python
+        | Kind::RepeatedWork
+        | Kind::SmallFiles
+        | Kind::Scan
+        | Kind::DriverTime => without_operator(trouble, leading),
         Kind::Cancelled => unknown(WhyUnknown::Cancelled),
         Kind::Settings | Kind::FewExecutors | Kind::LongRun => resources::of(app, &trouble.change)
             .map_or(unknown(WhyUnknown::NoModel), |resources| Removal::Resized(resources, None)),
@@ -80,6 +85,15 @@ pub(super) fn of(
         _ if trouble.advice.is_empty() => unknown(WhyUnknown::NoRemedy),
         _ => unknown(WhyUnknown::NoModel),
     }
+}
+
+/// Without the work of an operator of a query: a share of its stages, or time of the driver.
+fn without_operator(trouble: &Trouble, leading: Option<&Finding>) -> Removal {
+    let Some(leading) = leading else { return unknown(WhyUnknown::NoModel) };
+    if let Some(Measure::Ratio(Some(share))) = leading.measure("work_ratio") {
+        return Removal::Replay(Cause::Work { share: share.clamp(0.0, 1.0) }, trouble.subjects.clone());
+    }
+    leading.time("driver_ms").map_or(unknown(WhyUnknown::NoModel), |time| Removal::Driver { time })
 }
 
 /// Without the wait that more capacity avoids.
@@ -151,7 +165,14 @@ fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::ManyTasks
         | Kind::FewExecutors
         | Kind::LongRun
-        | Kind::Waiting => Some("time"),
+        | Kind::Waiting
+        | Kind::DriverTime
+        | Kind::Join
+        | Kind::Broadcast
+        | Kind::Python
+        | Kind::RepeatedWork
+        | Kind::SmallFiles
+        | Kind::Scan => Some("time"),
         Kind::Shuffle if rule == FETCH_WAIT => Some("time"),
         Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle | Kind::Settings => Some("memory"),
         Kind::Speculation if rule == COPIES => Some("memory"),
@@ -206,16 +227,16 @@ fn not_released(trouble: &Trouble) -> Removal {
 
 /// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.
 fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
-    let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
+    let released = released(app, rules, metrics, trouble).map(|share| Removal::Idle { share });
     released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
 }
 
-/// The lowest cut-off of the rule, if it is a share of task time.
-fn limit_of_collections(leading: Option<&Finding>) -> f64 {
+/// The lowest cut-off of the rule, if it is a share of task time; otherwise the `usual` share.
+fn limit_of_collections(leading: Option<&Finding>, usual: f64) -> f64 {
     let thresholds = leading.into_iter().flat_map(|finding| finding.thresholds.iter());
     let mut of_task_time = thresholds.filter(|threshold| threshold.key == "gc_ratio");
     let lowest = of_task_time.next().and_then(|threshold| threshold.cutoffs.first().copied());
-    lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(USUAL_COLLECTIONS)
+    lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(usual)
 }
 
 /// Another number of tasks: that of the first finding that names one.
@@ -264,7 +285,8 @@ fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
 }
 
 /// The share of the memory held that dynamic allocation would give back, if it is proposed.
-fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[SettingChange]) -> Option<f64> {
+fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<f64> {
+    let changes = &trouble.change;
     let timeouts = [
         ConfKey::DynamicAllocationIdleTimeout,
         ConfKey::DynamicAllocationCachedTimeout,
@@ -277,7 +299,9 @@ fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[Se
     // Executors that several things keep go after the longest of their timeouts.
     let timeout = match timeouts?.into_iter().max() {
         Some(longest) => longest,
-        None if releases.into_iter().any(|key| proposed(changes, key).is_some()) => {
+        None if trouble.is_scaled_by_platform
+            || releases.into_iter().any(|key| proposed(changes, key).is_some()) =>
+        {
             app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration)?
         }
         None => return None,

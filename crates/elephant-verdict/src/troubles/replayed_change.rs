@@ -1,7 +1,6 @@
 //! Changes of settings that would make an application slower, or do it no good.
 
 use super::configuration::Judged;
-use super::removal::USUAL_COLLECTIONS;
 use super::{replayed_job_change, resources};
 use crate::savings::{ReplaysOnce, Resources};
 use elephant_analysis::replay::PerMille;
@@ -11,6 +10,7 @@ use elephant_base::units::Millis;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::percent;
+use elephant_ruleset::settings::TroubleParams;
 
 /// The data by which changes are judged.
 pub(super) struct Grounds<'a, 'r> {
@@ -19,6 +19,7 @@ pub(super) struct Grounds<'a, 'r> {
     pub(super) run_time: Option<Millis>,
     /// An application in which no task ran for at least this share of the time counts as idle.
     pub(super) idle_application: f64,
+    pub(super) params: &'a TroubleParams,
 }
 
 impl Grounds<'_, '_> {
@@ -37,7 +38,7 @@ pub(super) fn of(grounds: &Grounds<'_, '_>, judged: Judged<'_>) -> Option<String
     let Judged { change, all, is_rule_of_thumb, is_against_collections } = judged;
     let Grounds { app, replays, .. } = grounds;
     if let Some(job) = replays.mapreduce() {
-        return replayed_job_change::of(job, change);
+        return replayed_job_change::of(job, change, grounds.params.less_held.get());
     }
     if app.engine != Engine::Spark || !ConfKey::ExecutorCores.names().contains(&change.setting.as_str()) {
         return None;
@@ -58,7 +59,7 @@ pub(super) fn of(grounds: &Grounds<'_, '_>, judged: Judged<'_>) -> Option<String
     }
     let wanted = resources::of(app, all)?;
     let resources = Resources { cores: Some(cores), executors: wanted.executors, ..Resources::default() };
-    let usual = || Cause::Collections(None, PerMille::of_share(USUAL_COLLECTIONS));
+    let usual = || Cause::Collections(None, PerMille::of_share(grounds.params.usual_collections.get()));
     let without: Vec<Cause> = is_against_collections.then(usual).into_iter().collect();
     // Where the event log does not contain the times of collections, only the replay with all of them is left.
     let predicted = replays.predict(&without, resources).or_else(|_| replays.predict(&[], resources));

@@ -7,12 +7,10 @@ use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
 use elephant_rule::finding::SettingChange;
 
-/// Reduce tasks that hold their containers for this much less time, as a share of all, wait less.
-const LESS_HELD: f64 = 0.01;
-
 /// Why a change does the job no good, as far as a replay can tell. More tasks must not make it slower. Fewer tasks must
-/// make it faster by more than the error of the replay, even if starting a task takes as long as it may.
-pub(super) fn of(replays: &MapReduceReplays, change: &SettingChange) -> Option<String> {
+/// make it faster by more than the error of the replay, even if starting a task takes as long as it may. Reduce tasks that
+/// start later must make it faster, or hold their containers for the share `less_held` less time.
+pub(super) fn of(replays: &MapReduceReplays, change: &SettingChange, less_held: f64) -> Option<String> {
     let sets = |key: ConfKey| key.names().contains(&change.setting.as_str());
     let to = magnitude(&change.setting, &change.to)?;
     let split = || Some(Cause::SplitSize(Bytes::from_f64(to)?, StartUp::Container));
@@ -33,7 +31,7 @@ pub(super) fn of(replays: &MapReduceReplays, change: &SettingChange) -> Option<S
     }
     if sets(ConfKey::SlowStart) {
         let effect = replays.effect_of(Cause::SlowStart(to))?;
-        let helps = effect.held >= LESS_HELD || effect.wall_ms > 0.0;
+        let helps = effect.held >= less_held || effect.wall_ms > 0.0;
         return (!helps).then(|| "reduce tasks would wait as long".to_owned());
     }
     None
@@ -54,6 +52,7 @@ fn without_effect(effect: &ChangeEffect, is_fewer: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::troubles::tests::built_in;
     use elephant_analysis::metrics::Metrics;
     use elephant_base::units::Timestamp;
     use elephant_model::model::counters::Counter;
@@ -78,7 +77,8 @@ mod tests {
 
     fn harm(app: &Application, setting: &str, to: &str) -> Option<String> {
         let replays = MapReduceReplays::of(app, &Metrics::default()).unwrap();
-        of(&replays, &SettingChange { setting: setting.to_owned(), from: None, to: to.to_owned() })
+        let change = SettingChange { setting: setting.to_owned(), from: None, to: to.to_owned() };
+        of(&replays, &change, built_in().less_held.get())
     }
 
     #[test]
@@ -90,6 +90,7 @@ mod tests {
             super::of(
                 &replays,
                 &SettingChange { setting: setting.to_owned(), from: Some(from.to_owned()), to },
+                built_in().less_held.get(),
             )
         };
         // Nine full waves of half the time instead of five, the last of which is half empty.

@@ -3,7 +3,7 @@
 use super::grouped::Grouped;
 use super::recommended::Recommended;
 use super::settled_advice::{SettledAdvice, WithoutChange};
-use super::{Case, Trouble, configuration, replayed_change, settled_advice};
+use super::{Case, Trouble, configuration, on_platform, replayed_change, settled_advice};
 use elephant_base::severity::Severity;
 use elephant_rule::finding::{Cap, CapReason, Finding, TroubleKind};
 
@@ -20,16 +20,20 @@ pub(super) struct Settled<'f> {
 /// Settles what the troubles propose.
 pub(super) fn settled<'f>(case: &Case<'_>, grouped: Grouped<'f>) -> Settled<'f> {
     let Grouped { findings, mut troubles } = grouped;
+    // The presets of Dr. Elephant advise as its rules did.
+    if case.is_by_saving() {
+        on_platform::adapt(case.app, &mut troubles, findings);
+    }
     let grounds = replayed_change::Grounds {
         app: case.app,
         replays: &case.replays,
         run_time: case.metrics.run_time,
+        params: case.basis.rules.troubles(),
         idle_application: case.order().idle_application.get(),
     };
     let no_good = |judged: configuration::Judged<'_>| replayed_change::of(&grounds, judged);
     let mut values = configuration::settle(case.app, &mut troubles, no_good);
     let without = settled_advice::apply(case.app, &mut troubles, &mut values);
-    // The presets of Dr. Elephant advise as its rules did.
     if case.is_by_saving() {
         let advice = SettledAdvice::of(case.app, &values);
         for finding in findings.iter_mut() {

@@ -8,13 +8,7 @@ use elephant_analysis::stragglers::labels::Labelling;
 use elephant_model::diagnosis::taken_away;
 use elephant_model::model::Application;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
-
-/// Stragglers are a consequence of failures if tasks that failed took at least this share of the time that stragglers
-/// took beyond the usual.
-const MOST: f64 = 0.5;
-/// Stragglers must have failed at least this many times as often as other tasks. Otherwise both may be chance: if half of
-/// all tasks fail once, half of the stragglers do, too.
-const MORE_OFTEN: f64 = 2.0;
+use elephant_ruleset::settings::TroubleParams;
 
 /// Tasks of one kind: stragglers, or others.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,7 +30,7 @@ impl Tasks {
 
 /// Whether most of the time that stragglers took beyond the usual is that of tasks with an attempt that failed, or that the
 /// cluster took away.
-pub(super) fn is_of_failures(app: &Application) -> bool {
+pub(super) fn is_of_failures(app: &Application, params: &TroubleParams) -> bool {
     let (mut late, mut stragglers, mut others) = (Tasks::default(), Tasks::default(), Tasks::default());
     for view in GroupStragglers::of_application(app, Labelling::MEDIAN, Basis::Wall) {
         let failed = failed_tasks(app, view.group);
@@ -52,7 +46,8 @@ pub(super) fn is_of_failures(app: &Application) -> bool {
             }
         }
     }
-    late.share() >= MOST && stragglers.share() >= MORE_OFTEN * others.share()
+    late.share() >= params.stragglers_of_failures.get()
+        && stragglers.share() >= params.stragglers_fail_times.get() * others.share()
 }
 
 /// Whether a stage was repeated because output of its tasks was lost.
@@ -70,6 +65,7 @@ fn failed_tasks(app: &Application, group: &TaskGroup) -> BTreeSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::troubles::tests::built_in;
 
     /// Twenty reduces that take 10 s, except those numbered here, which take a minute; and others that failed once.
     fn job(late: &[usize], failed: &[u32]) -> Application {
@@ -85,14 +81,14 @@ mod tests {
 
     #[test]
     fn stragglers_belong_to_failures_only_if_they_are_the_tasks_that_failed() {
-        assert!(is_of_failures(&job(&[3, 4], &[3, 4])));
-        assert!(is_of_failures(&job(&[3, 4], &[3])));
+        assert!(is_of_failures(&job(&[3, 4], &[3, 4]), &built_in()));
+        assert!(is_of_failures(&job(&[3, 4], &[3]), &built_in()));
         // Others failed.
-        assert!(!is_of_failures(&job(&[3, 4], &[5, 6, 7, 8])));
-        assert!(!is_of_failures(&job(&[3, 4, 5], &[3, 6, 7, 8])));
-        assert!(!is_of_failures(&job(&[3, 4], &[])));
-        assert!(!is_of_failures(&job(&[], &[3])));
+        assert!(!is_of_failures(&job(&[3, 4], &[5, 6, 7, 8]), &built_in()));
+        assert!(!is_of_failures(&job(&[3, 4, 5], &[3, 6, 7, 8]), &built_in()));
+        assert!(!is_of_failures(&job(&[3, 4], &[]), &built_in()));
+        assert!(!is_of_failures(&job(&[], &[3]), &built_in()));
         // Half of all tasks failed, stragglers and others alike.
-        assert!(!is_of_failures(&job(&[0, 1], &[0, 2, 4, 6, 8, 10, 12, 14, 16, 18])));
+        assert!(!is_of_failures(&job(&[0, 1], &[0, 2, 4, 6, 8, 10, 12, 14, 16, 18]), &built_in()));
     }
 }

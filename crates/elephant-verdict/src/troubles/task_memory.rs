@@ -6,13 +6,14 @@ use super::value::{is_less, magnitude};
 use elephant_analysis::root_cause::ran_out_of_memory;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_model::engine_facts::hadoop::{HEAP_ROUNDING, HEAP_SHARE};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine, Subject};
 use elephant_rule::finding::{SettingChange, TroubleKind};
 
 /// The share of a container that its heap may take, with what rounding to MiB may add.
-const HEAP_SHARE: f64 = 0.8 * 1.002;
+const LARGEST_SHARE: f64 = HEAP_SHARE * (1.0 + HEAP_ROUNDING);
 
 /// The settings of the heap and of the container of a kind of tasks, or of the application master that runs the tasks of
 /// an uberized job.
@@ -107,7 +108,7 @@ pub(super) fn misfit(app: &Application, change: &SettingChange, all: &[SettingCh
     let mebibytes = |change: &SettingChange| size(change).map(|size| Bytes::from_mib(size.get()));
     let heap = to(role.heap).and_then(size).or_else(|| app.conf.heap_limit(role.heap))?;
     if sets(change, role.container) {
-        let is_too_small = is_less(change) && heap.as_f64() > HEAP_SHARE * mebibytes(change)?.as_f64();
+        let is_too_small = is_less(change) && heap.as_f64() > LARGEST_SHARE * mebibytes(change)?.as_f64();
         return is_too_small.then(|| format!("it has to hold the heap of {heap}"));
     }
     if is_less(change) || role.kind.is_some_and(|kind| app.task_memory_is_unlimited(kind)) {

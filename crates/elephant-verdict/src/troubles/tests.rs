@@ -11,6 +11,7 @@ use elephant_model::model::{Status, Subject};
 use elephant_rule::finding::{
     Advice, Cap, CapReason, Caps, Failure, Measure, Repartition, RuleFacts, SettingChange, TroubleKind,
 };
+use elephant_ruleset::settings::TroubleParams;
 
 mod executors;
 mod fewer_executors;
@@ -22,6 +23,11 @@ fn change(setting: &str, from: &str, to: &str) -> SettingChange {
 
 fn stage(id: u32) -> Subject {
     Subject::Stage(StageAttempt { stage: id, attempt: 0 })
+}
+
+/// The parameters of `rules/troubles.yaml`.
+pub(super) fn built_in() -> TroubleParams {
+    elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().troubles().clone()
 }
 
 pub(super) fn finding(
@@ -925,7 +931,8 @@ fn equal_advice_of_two_rules_appears_once() {
         let told = finding(rule, TroubleKind::FewTasks, stage(id), Severity::Moderate);
         Finding { advice: vec![Advice::new(words).set([more.clone()])], ..told }
     };
-    let troubles = groups::of(&[told("a", 1, "use more tasks"), told("b", 2, "divide the data further")]);
+    let troubles =
+        groups::of(&[told("a", 1, "use more tasks"), told("b", 2, "divide the data further")], &built_in());
     assert_eq!((troubles.len(), troubles[0].advice.len()), (1, 1), "{troubles:?}");
     assert_eq!(troubles[0].findings.len(), 2);
 }

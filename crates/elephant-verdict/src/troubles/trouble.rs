@@ -84,6 +84,8 @@ pub struct Trouble {
     pub findings: Vec<Telling>,
     /// Whether skewed parts have stragglers, too, which may hold them up as long as the skewed tasks.
     pub(super) has_stragglers: bool,
+    /// Whether its remedy is that the platform removes idle workers, for which there is no setting.
+    pub(super) is_scaled_by_platform: bool,
     /// The settings to change.
     pub change: Vec<SettingChange>,
     /// What to do.
@@ -168,6 +170,7 @@ impl Trouble {
                 is_consequence: false,
             }],
             has_stragglers: false,
+            is_scaled_by_platform: false,
             change: vec![change.clone()],
             advice: vec![Advice::new(text).set([change])],
             savings: TroubleSavings::unknown(text.to_owned()),

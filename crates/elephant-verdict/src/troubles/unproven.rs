@@ -6,27 +6,24 @@ use super::value::larger_splits;
 use crate::savings::{Amounts, SavingStatus, WhyUnknown};
 use elephant_base::severity::Severity;
 use elephant_rule::finding::{Advice, Cap, CapReason, Finding, SettingChange, TroubleKind, When};
-
-/// More memory than this share of what a run used is not worth it after rare failures that its retries made good.
-const MUCH_MORE: f64 = 0.5;
-/// Failures are rare up to these shares: of the tasks of a stage, and of all executors.
-const RARE_TASKS: f64 = 0.01;
-const RARE_LOSSES: f64 = 0.05;
+use elephant_ruleset::settings::TroubleParams;
 
 /// Drops increases of memory from `recommended` if only garbage collection calls for them and the saving is within its
 /// error. Advice on them becomes conditional. Increases after failures have another purpose: they stay, unless the failures
-/// are rare and the increase takes more than half of the memory that the whole run `used`, in GB-hours.
+/// are rare and the increase takes much more memory than the whole run `used`, in GB-hours.
 pub(super) fn drop_unpaid_memory(
     troubles: &mut [Trouble],
     recommended: &mut Vec<Recommended>,
     (findings, used): (&[Finding], Option<f64>),
+    params: &TroubleParams,
 ) {
     let more = |trouble: &Trouble| trouble.savings.more_gb_hours.unwrap_or_default();
-    let is_much = |trouble: &Trouble| used.is_some_and(|used| more(trouble).point > MUCH_MORE * used);
+    let most = used.map(|used| params.much_more_memory.get() * used);
+    let is_much = |trouble: &Trouble| most.is_some_and(|most| more(trouble).point > most);
     let is_unpaid = |trouble: &Trouble| {
         let is_optional = match trouble.kind {
             TroubleKind::GarbageCollection => true,
-            TroubleKind::Failures => is_much(trouble) && are_rare(trouble, findings),
+            TroubleKind::Failures => is_much(trouble) && are_rare(trouble, findings, params),
             _ => false,
         };
         is_optional && trouble.savings.status == SavingStatus::WithinError && more(trouble).low > 0.0
@@ -48,14 +45,15 @@ pub(super) fn drop_unpaid_memory(
 }
 
 /// Whether few tasks failed, or few executors were lost, in all parts that the trouble is about.
-fn are_rare(trouble: &Trouble, findings: &[Finding]) -> bool {
+fn are_rare(trouble: &Trouble, findings: &[Finding], params: &TroubleParams) -> bool {
     let share = |finding: &Finding, part, whole| {
         finding.count(part).zip(finding.count(whole)).map(|(part, whole)| part as f64 / whole.max(1) as f64)
     };
     let is_rare = |finding: &Finding| {
-        share(finding, "failed_attempts_count", "tasks_count").is_some_and(|share| share <= RARE_TASKS)
+        share(finding, "failed_attempts_count", "tasks_count")
+            .is_some_and(|share| share <= params.rare_failed_tasks.get())
             || share(finding, "lost_executors_count", "executors_count")
-                .is_some_and(|share| share <= RARE_LOSSES)
+                .is_some_and(|share| share <= params.rare_lost_executors.get())
     };
     let mut own = findings.iter().filter(|finding| trouble.tells(finding) == Some(false)).peekable();
     own.peek().is_some() && own.all(is_rare)
@@ -184,7 +182,7 @@ pub(super) fn cap_unproven_numbers(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::finding;
+    use super::super::tests::{built_in, finding};
     use super::TroubleKind::{Failures, FewTasks, GarbageCollection, ManyTasks, MuchMemory};
     use super::*;
     use crate::savings::Range;
@@ -200,7 +198,7 @@ mod tests {
             let why = why.iter().map(|id| (*id).to_owned()).collect();
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
-            drop_unpaid_memory(&mut troubles, &mut recommended, (&[], None));
+            drop_unpaid_memory(&mut troubles, &mut recommended, (&[], None), &built_in());
             let [trouble] = troubles;
             assert_eq!(trouble.change.is_empty(), recommended.is_empty());
             assert_eq!(trouble.advice[0].conditional, recommended.is_empty());
@@ -227,7 +225,7 @@ mod tests {
             let why = vec!["a".to_owned()];
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
-            drop_unpaid_memory(&mut troubles, &mut recommended, (&[finding], used));
+            drop_unpaid_memory(&mut troubles, &mut recommended, (&[finding], used), &built_in());
             assert_eq!((troubles[0].advice[0].when == [When::FailsAgain]), recommended.is_empty());
             recommended.len()
         };

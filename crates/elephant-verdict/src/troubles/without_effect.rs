@@ -1,7 +1,7 @@
 //! Settings that would change nothing in an application.
 
 use elephant_model::model::conf::ConfKey;
-use elephant_model::model::spark::ClusterManager;
+use elephant_model::model::spark::Platform;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::SettingChange;
 
@@ -36,15 +36,12 @@ fn of_spark(app: &Application, change: &SettingChange, others: &[&[SettingChange
             None => app.conf.flag(key) == Some(true),
         }
     };
-    let manager = ClusterManager::of_application(app);
+    if let Some(why) = Platform::of(app).and_then(|platform| platform.why_fixed(app, name, &change.to)) {
+        return Some(why);
+    }
     let allocates = || is_on(ConfKey::DynamicAllocation) && !app.fixes_executors();
-    let is_local = manager == Some(ClusterManager::Local);
     let belongs_to = |key: ConfKey, prefix: &str| name.starts_with(prefix) && !key.names().contains(&name);
-    let of_executors =
-        ["spark.executor.", "spark.speculation", "spark.dynamicAllocation.", "spark.shuffle.service."];
-    if is_local && of_executors.iter().any(|prefix| name.starts_with(prefix)) {
-        Some("there are no executors in local mode")
-    } else if ConfKey::DynamicAllocation.names().contains(&name) && app.fixes_executors() {
+    if ConfKey::DynamicAllocation.names().contains(&name) && app.fixes_executors() {
         Some("Spark before 2.0 ignores it while spark.executor.instances is set")
     } else if belongs_to(ConfKey::DynamicAllocation, "spark.dynamicAllocation.") && !allocates() {
         Some("dynamic allocation is off")
@@ -56,8 +53,6 @@ fn of_spark(app: &Application, change: &SettingChange, others: &[&[SettingChange
         } else {
             "dynamic allocation, which is advised, sets the number of executors"
         })
-    } else if name == ConfKey::ExecutorInstances.name() && manager == Some(ClusterManager::Standalone) {
-        Some("a standalone cluster starts as many executors as spark.cores.max allows")
     } else if name.starts_with("spark.sql.") && app.spark.as_deref().is_some_and(|spark| spark.sql.is_empty())
     {
         Some("the application runs no SQL")

@@ -2,8 +2,7 @@
 
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
-use elephant_model::model::conf::ConfKey;
-use elephant_model::model::spark::{Spark, Stage};
+use elephant_model::model::spark::{Placement, Spark, Stage};
 use elephant_model::model::table::TimePoint;
 
 /// A time span: start and end.
@@ -67,17 +66,17 @@ fn first_time_complete(lifetimes: &[Span]) -> Option<(i64, Timestamp)> {
 
 /// All changes, unsorted; `None` if the cores of an executor are unknown.
 fn changes(app: &Application, spark: &Spark, lifetimes: &[Span]) -> Option<Vec<Change>> {
-    let cpus = app.conf.integer(ConfKey::TaskCpus).filter(|&cpus| cpus > 0).unwrap_or(1);
+    let placement = Placement::of(app);
     let mut changes: Vec<Change> = Vec::new();
     for (executor, &(from, to)) in spark.executors.iter().zip(lifetimes) {
-        let slots = i64::from(executor.cores?) / cpus;
+        let slots = i64::from(placement.slots(executor)?);
         changes.extend([(from, [1, slots, 0, 0]), (to, [-1, -slots, 0, 0])]);
     }
     for attempts in app.groups.iter().map(|group| &group.attempts) {
-        let time = |row, point| attempts.time(row, point);
         for row in 0..attempts.len() {
-            if let Some((start, finish)) = time(row, TimePoint::Start).zip(time(row, TimePoint::Finish)) {
-                changes.extend([(start, [0, 0, 1, 0]), (finish, [0, 0, -1, 0])]);
+            let start = attempts.time(row, TimePoint::Start);
+            if let Some((start, end)) = start.zip(attempts.work_end(row)) {
+                changes.extend([(start, [0, 0, 1, 0]), (end, [0, 0, -1, 0])]);
             }
         }
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::containers::{Containers, manager};
 use super::{Cost, SparkMetricParams, shows_all_executors};
 use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
-use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, Peaks, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, NativeEngine, Peaks, Spark};
 use elephant_model::model::table::TimePoint;
 use elephant_model::model::{Application, Symbol};
 
@@ -17,8 +17,7 @@ pub(super) struct Lifetime<'a> {
     pub(super) to: Timestamp,
     /// `None` if its size is unknown.
     pub(super) container: Option<Bytes>,
-    pub(super) cores: Option<u32>,
-    peaks: &'a Peaks,
+    pub(super) executor: &'a Executor,
 }
 
 /// The lifetimes of all executors, and the driver's container.
@@ -31,6 +30,8 @@ pub(super) struct Lifetimes<'a> {
     /// The driver's peaks, if it has its own container.
     driver_peaks: Option<&'a Peaks>,
     run_time: Millis,
+    /// Whether the heap shows what tasks need.
+    shows_needs: bool,
 }
 
 impl<'a> Lifetimes<'a> {
@@ -75,15 +76,20 @@ impl<'a> Lifetimes<'a> {
             driver,
             driver_peaks,
             run_time: Millis::between(start, end)?,
+            shows_needs: NativeEngine::at_work(app).is_none(),
         })
     }
 
-    /// The lifetime of an executor at the time `started`; the first one if that time is before all of them.
-    pub(super) fn find(&self, executor: Symbol, started: Timestamp) -> Option<&Lifetime<'a>> {
-        self.all.get(self.place(executor, started)?)
+    pub(super) const fn len(&self) -> usize {
+        self.all.len()
     }
 
-    fn place(&self, executor: Symbol, started: Timestamp) -> Option<usize> {
+    pub(super) fn get(&self, place: usize) -> Option<&Lifetime<'a>> {
+        self.all.get(place)
+    }
+
+    /// The place of an executor's lifetime at the time `started`; the first one if that time is before all of them.
+    pub(super) fn place(&self, executor: Symbol, started: Timestamp) -> Option<usize> {
         let mut places = self.by_executor.get(&executor)?.iter().copied();
         let first = places.next()?;
         let began = |place: &usize| self.all.get(*place).is_some_and(|lifetime| lifetime.from <= started);
@@ -100,26 +106,27 @@ impl<'a> Lifetimes<'a> {
     }
 
     fn wasted(&self, params: &SparkMetricParams) -> Option<MbMillis> {
-        let peaks = self.all.iter().map(|lifetime| lifetime.peaks).chain(self.driver_peaks);
+        let peaks = self.all.iter().map(|lifetime| &lifetime.executor.peaks).chain(self.driver_peaks);
         if peaks.into_iter().any(|peaks| peaks.unreadable() > 0) {
             return None;
         }
         // An executor without measurements is assumed to need as much as the one with the largest need among
         // those of its size.
+        let needed_by = |executor: &Executor| needed(&executor.peaks, params, self.shows_needs);
         let mut largest_need: BTreeMap<Bytes, Bytes> = BTreeMap::new();
         for lifetime in &self.all {
-            if let Some((container, needed)) = lifetime.container.zip(needed(lifetime.peaks, params)) {
+            if let Some((container, needed)) = lifetime.container.zip(needed_by(lifetime.executor)) {
                 let most = largest_need.entry(container).or_default();
                 *most = needed.max(*most);
             }
         }
         let executors = self.all.iter().map(|lifetime| {
             let container = lifetime.container?;
-            let needed = needed(lifetime.peaks, params).or_else(|| largest_need.get(&container).copied());
+            let needed = needed_by(lifetime.executor).or_else(|| largest_need.get(&container).copied());
             Some(excess(container, needed?, params, lifetime.length()))
         });
         let executors: MbMillis = executors.sum::<Option<_>>()?;
-        let driver = self.driver.zip(self.driver_peaks.and_then(|peaks| needed(peaks, params)));
+        let driver = self.driver.zip(self.driver_peaks.and_then(|peaks| needed(peaks, params, true)));
         let driver = driver.map(|(container, needed)| excess(container, needed, params, self.run_time));
         Some(executors + driver.unwrap_or_default())
     }
@@ -168,10 +175,15 @@ impl<'a> Lifetimes<'a> {
 
     /// Core time held by executors.
     pub(super) fn cores(&self) -> Option<CoreMillis> {
+        self.cores_of_each().sum()
+    }
+
+    /// The same for each executor, in the order of their places.
+    pub(super) fn cores_of_each(&self) -> impl Iterator<Item = Option<CoreMillis>> {
         let held = |lifetime: &Lifetime<'_>| {
-            Some(CoreMillis::of(u64::from(lifetime.cores?) * 1000, lifetime.length()))
+            Some(CoreMillis::of(u64::from(lifetime.executor.cores?) * 1000, lifetime.length()))
         };
-        self.all.iter().map(held).sum()
+        self.all.iter().map(held)
     }
 }
 
@@ -190,8 +202,7 @@ impl<'a> Lifetime<'a> {
             from,
             to,
             container: containers.and_then(|containers| containers.executor(executor.resource_profile)),
-            cores: executor.cores,
-            peaks: &executor.peaks,
+            executor,
         })
     }
 
@@ -212,11 +223,11 @@ fn excess(container: Bytes, needed: Bytes, params: &SparkMetricParams, time: Mil
 }
 
 /// The measured memory: the process tree, otherwise the JVM's heap and Spark's off-heap memory.
-pub(super) fn needed(peaks: &Peaks, params: &SparkMetricParams) -> Option<Bytes> {
+pub(super) fn needed(peaks: &Peaks, params: &SparkMetricParams, by_heap: bool) -> Option<Bytes> {
     let heap = || {
         let reserved = Bytes::from_f64(params.reserved_memory.get())?;
         let off_heap = peaks.measured(ExecutorMetric::OffHeapUnifiedMemory).unwrap_or_default();
         Some(peaks.heap()? + reserved + off_heap)
     };
-    peaks.resident().or_else(heap)
+    peaks.resident().or_else(|| heap().filter(|_| by_heap))
 }

@@ -17,7 +17,7 @@ use super::{Metrics, TaskCounts, run_time};
 use containers::Containers;
 use elephant_base::units::{Bytes, MbMillis, Millis};
 use elephant_model::model::Application;
-use elephant_model::model::spark::{ClusterManager, Executor, Facet, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, Facet, NativeEngine, Spark};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{choice, rule_params};
 use lifetimes::Lifetimes;
@@ -115,8 +115,10 @@ pub fn executor_memory<'a>(
     let driver = local.then_some(&spark.driver);
     let alike = spark.executors.iter().chain(driver);
     let alike = alike.filter(|executor| containers.executor(executor.resource_profile) == Some(one));
-    let needed =
-        |executor: &'a Executor| Some((executor.id.as_str(), lifetimes::needed(&executor.peaks, params)?));
+    let by_heap = NativeEngine::at_work(app).is_none();
+    let needed = |executor: &'a Executor| {
+        Some((executor.id.as_str(), lifetimes::needed(&executor.peaks, params, by_heap)?))
+    };
     Some((one, alike.filter_map(needed).collect()))
 }
 

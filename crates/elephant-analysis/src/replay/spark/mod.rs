@@ -29,4 +29,3 @@ pub use change::{Change, Slots};
 pub use plan::{Attempt, Plan, Stage, Unknown};
 pub use recorded::{Recorded, RecordedOnce};
 pub use schedule::Outcome;
-pub use slots::task_cpus;

@@ -42,6 +42,12 @@ impl Attempt {
         self.finish - self.launch
     }
 
+    /// When its executor had its slot back.
+    #[must_use]
+    pub(super) fn gives_back(&self) -> Micros {
+        self.finish - self.early
+    }
+
     /// Whether it succeeded.
     #[must_use]
     pub(crate) fn succeeded(&self) -> bool {

@@ -103,6 +103,7 @@ impl Plan {
             if let Some(first) = first_launch.get_mut(task) {
                 *first = launch.min(*first);
             }
+            let work_end = rows.work_end(row).map_or(finish, |at| clock.at(at));
             // Spark runs a task again that was not allowed to commit, as if it had failed.
             self.attempts.push(Attempt {
                 stage,
@@ -110,7 +111,7 @@ impl Plan {
                 row: to_u32(row),
                 launch,
                 finish: finish.max(launch),
-                early: Micros::ZERO,
+                early: (finish - work_end.max(launch)).or_zero(),
                 executor: rows.executor(row),
                 speculative: rows.is_speculative(row) == Some(true),
                 outcome: if group.runs_again_after_denial(row) { Outcome::Failed } else { rows.outcome(row) },

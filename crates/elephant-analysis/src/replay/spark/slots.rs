@@ -7,8 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::plan::{Attempt, Clock, Step, Window, to_u32};
 use crate::replay::Micros;
-use elephant_model::model::conf::ConfKey;
-use elephant_model::model::spark::{Executor, Spark};
+use elephant_model::model::spark::{Executor, Placement, Spark};
 use elephant_model::model::{Application, Symbol};
 
 /// The windows of all executors, by their start. Sets [`Attempt::early`].
@@ -24,13 +23,14 @@ pub(super) fn windows(
     }
     let mut by_executor: Vec<_> = by_executor.into_iter().collect();
     by_executor.sort_by_key(|(symbol, _)| *symbol);
+    let placement = Placement::of(app);
     let mut windows = Vec::new();
     let mut used: BTreeSet<&str> = BTreeSet::new();
     for (symbol, mut places) in by_executor {
         places.sort_by_key(|&place| attempts.get(place).map(|attempt| (attempt.launch, place)));
         let name = symbol.and_then(|symbol| app.strings.get(symbol)).unwrap_or_default();
         let announced = executors(spark, name);
-        let slots = announced.iter().find_map(|executor| slots(app, spark, executor));
+        let slots = announced.iter().find_map(|executor| placement.slots(executor));
         match slots {
             Some(slots) => {
                 give_slots_back(slots, &places, attempts);
@@ -45,7 +45,7 @@ pub(super) fn windows(
     windows.extend(idle.filter_map(|executor| {
         let from = clock.at(executor.added_at?);
         let to = executor.removed_at.map(|at| clock.at(at));
-        (from <= end).then_some(Window { from, to, slots: slots(app, spark, executor)? })
+        (from <= end).then_some(Window { from, to, slots: placement.slots(executor)? })
     }));
     windows.sort_by_key(|window| (window.from, window.to, window.slots));
     windows
@@ -56,23 +56,6 @@ fn executors<'a>(spark: &'a Spark, name: &str) -> &'a [Executor] {
     let found = spark.executors_with_id(name);
     let is_driver = found.is_empty() && spark.executors.is_empty() && spark.driver.totals.tasks > 0;
     if is_driver { std::slice::from_ref(&spark.driver) } else { found }
-}
-
-/// How many tasks the executor runs at once; `None` if its cores are unknown.
-fn slots(app: &Application, spark: &Spark, executor: &Executor) -> Option<u32> {
-    let cores = executor.cores.filter(|&cores| cores > 0)?;
-    let profile = executor.resource_profile.and_then(|id| spark.resource_profile(id));
-    let of_profile =
-        profile.and_then(|profile| profile.task_cpus_thousandths).map(|cpus| cpus.div_ceil(1000));
-    let cpus = of_profile.filter(|cpus| *cpus > 0).unwrap_or_else(|| task_cpus(app));
-    Some((cores / cpus).max(1))
-}
-
-/// The cores that a task of the default profile takes (`spark.task.cpus`).
-#[must_use]
-pub fn task_cpus(app: &Application) -> u32 {
-    let cpus = app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
-    cpus.unwrap_or(1).max(1)
 }
 
 /// Windows of executors that have the same id, one after the other. Tasks may be launched a little before the log
@@ -112,7 +95,7 @@ fn unannounced_window(places: &[usize], attempts: &[Attempt]) -> Option<Window> 
         while ends.peek().is_some_and(|end| end.0 <= attempt.launch) {
             ends.pop();
         }
-        ends.push(Reverse(attempt.finish));
+        ends.push(Reverse(attempt.gives_back()));
         slots = slots.max(ends.len());
     }
     Some(Window { from: from?, to: None, slots: u32::try_from(slots).unwrap_or(u32::MAX) })
@@ -122,17 +105,18 @@ fn unannounced_window(places: &[usize], attempts: &[Attempt]) -> Option<Window> 
 fn give_slots_back(slots: u32, places: &[usize], attempts: &mut [Attempt]) {
     let mut running: BinaryHeap<Reverse<(Micros, usize)>> = BinaryHeap::new();
     for &place in places {
-        let Some(&Attempt { launch, finish, .. }) = attempts.get(place) else { continue };
+        let Some(attempt) = attempts.get(place) else { continue };
+        let (launch, end) = (attempt.launch, attempt.gives_back());
         while running.peek().is_some_and(|first| first.0.0 <= launch) {
             running.pop();
         }
         if running.len() >= slots as usize
-            && let Some(Reverse((finish, nearest))) = running.pop()
+            && let Some(Reverse((_, nearest))) = running.pop()
             && let Some(attempt) = attempts.get_mut(nearest)
         {
-            attempt.early = finish - launch;
+            attempt.early = attempt.finish - launch;
         }
-        running.push(Reverse((finish, place)));
+        running.push(Reverse((end, place)));
     }
 }
 
@@ -157,8 +141,7 @@ impl FreeSlots {
             times.sort_unstable();
             times.into_iter().peekable()
         };
-        let (mut launches, mut finishes) =
-            (sorted(|attempt| attempt.launch), sorted(|attempt| attempt.finish));
+        let (mut launches, mut finishes) = (sorted(|attempt| attempt.launch), sorted(Attempt::gives_back));
         let mut steps = steps.into_iter().peekable();
         let (mut free, mut spans, mut free_from) = (0, Vec::new(), None);
         loop {

@@ -119,6 +119,8 @@ pub(crate) struct Clocks<'a> {
     pub engine: Engine,
     /// The clock that durations are read from; components outside of it are `None`.
     pub basis: Basis,
+    /// Whether the collector works while tasks do, so that its time is not theirs.
+    pub collects_concurrently: bool,
     /// When the job's last map succeeded.
     pub last_map: Option<Timestamp>,
 }
@@ -129,6 +131,7 @@ impl Clocks<'_> {
     #[must_use]
     pub(crate) fn seconds(&self, component: Component, row: usize) -> Option<f64> {
         let span = match component {
+            Component::Gc if self.collects_concurrently => None,
             Component::Gc => self.counter(row, Counter::GcTimeMillis),
             Component::FetchWait => self.spark(row, Counter::ShuffleFetchWaitTime),
             Component::ShuffleWrite => self.spark(row, Counter::ShuffleWriteTime),
@@ -256,8 +259,13 @@ mod tests {
     #[test]
     fn a_reduce_task_waits_for_maps_and_then_copies() {
         let group = reduce();
-        let clocks =
-            |last_map| Clocks { group: &group, engine: Engine::MapReduce, basis: Basis::Wall, last_map };
+        let clocks = |last_map| Clocks {
+            group: &group,
+            engine: Engine::MapReduce,
+            basis: Basis::Wall,
+            collects_concurrently: false,
+            last_map,
+        };
         let both = |last_map| {
             let clocks = clocks(last_map);
             (clocks.seconds(Component::MapWait, 0), clocks.seconds(Component::ShuffleCopy, 0))
@@ -282,7 +290,7 @@ mod tests {
         group.attempts.set_counter(row, Counter::ExecutorRunTime, Some(600));
         group.attempts.set_counter(row, Counter::ExecutorDeserializeTime, Some(100));
         let delay = |group: &TaskGroup, basis| {
-            Clocks { group, engine: Engine::Spark, basis, last_map: None }
+            Clocks { group, engine: Engine::Spark, basis, collects_concurrently: false, last_map: None }
                 .seconds(Component::SchedulerDelay, 0)
         };
         assert_eq!(delay(&group, Basis::Wall), None);

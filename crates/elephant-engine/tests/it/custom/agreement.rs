@@ -33,9 +33,9 @@ const PAIRS: [(&str, &str); 10] = [
 ];
 
 /// The examples judge as Dr. Elephant does: spilling by the number of tasks, reading by its speed alone, skew by the
-/// amounts alone, and short tasks without looking for a remedy.
+/// amounts alone, short tasks without looking for a remedy, and collections whatever the engine and the collector.
 const PLAIN: &str = "rule: mapper-spill\nspilled_again: off\nnum_tasks: [50, 100, 500, 1000]\n---\nrule: mapper-gc\ngc_time: [never, never, never, never]\n---\nrule: mapper-speed\ncomputing_at_most: critical\n---\nrule: mapper-time\nshort_without_remedy: critical\nstart_up_share: off\nlost_share: off\nlost_time: off\n---\nrule: shuffle-sort\nwait_share: off\nlost_share: off\nlost_time: off\n---\nrule: mapper-skew\ndivision: means\ndeviation: [2, 4, 8, 16]\nlarge_group_blocks: [1/8, 1/4, 1/2, 1]\n\
-                    group_tasks: [10, 50, 100, 200]\nlost_share: off\nlost_time: off\n";
+                    group_tasks: [10, 50, 100, 200]\nlost_share: off\nlost_time: off\n---\nrule: order\ntrust_jvms: true\n";
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
     let folder = elephant_testing::root().join("rules/examples");

@@ -3,16 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::mapreduce::waiting_for_maps;
-use crate::root_cause::{Collector, Places, Roots};
+use elephant_analysis::root_cause::{Collector, Places, Roots};
 use elephant_analysis::task_time::{time_of, time_of_parts, time_of_tasks};
 use elephant_base::units::Millis;
 use elephant_model::diagnosis::taken_away;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Failure, Measure};
-
-/// With fewer failed tasks, their share says little.
-const SEVERAL: u64 = 3;
 
 /// The costs of failed attempts.
 #[derive(Default)]
@@ -58,7 +55,8 @@ pub(super) struct FailedKind {
 }
 
 impl Cost {
-    pub(super) fn of(app: &Application) -> Self {
+    /// The share of failed tasks counts if they are `several`.
+    pub(super) fn of(app: &Application, several: f64) -> Self {
         let mut cost = Self::default();
         let mut collector = Collector::new(app);
         let groups = &app.groups;
@@ -99,7 +97,7 @@ impl Cost {
                 cost.with_executor += u64::from(with_executor);
                 failed_tasks.extend(attempts.task(row).filter(|_| has_failed));
             }
-            cost.add_failed_tasks(app, group, failed_tasks.len() as u64);
+            cost.add_failed_tasks(app, group, (failed_tasks.len() as u64, several));
         }
         cost.roots = collector.finish();
         if cost.lost > 0 {
@@ -116,11 +114,11 @@ impl Cost {
         cost
     }
 
-    fn add_failed_tasks(&mut self, app: &Application, group: &TaskGroup, failed: u64) {
+    fn add_failed_tasks(&mut self, app: &Application, group: &TaskGroup, (failed, several): (u64, f64)) {
         self.failed_tasks += failed;
         let share = failed as f64 / group.tasks.len().max(1) as f64;
         let is_most = self.most_failed.is_none_or(|most| share > most.share);
-        if app.engine == Engine::MapReduce && failed >= SEVERAL && is_most {
+        if app.engine == Engine::MapReduce && failed as f64 >= several && is_most {
             self.most_failed = Some(FailedKind { kind: group.kind, share, failed });
         }
     }

@@ -3,12 +3,12 @@
 use super::Failures;
 use super::cost::Cost;
 use crate::mapreduce::ReplayedJob;
-use crate::wording::{decisive, percent};
 use elephant_analysis::replay::mapreduce::{Cause, Kind};
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Measure, Phrase};
+use elephant_rule::wording::{decisive, percent};
 
 // The time that an application waited for failed attempts.
 const ALONE: &str = "for {time} nothing else ran, {share} of the time in which tasks ran[ ({limit})]";

@@ -2,13 +2,14 @@
 
 use super::cause::Cause;
 use crate::spark;
-use crate::wording::{change, grouped, name_for};
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{change, grouped, name_for};
 
 impl Cause {
-    pub(super) fn advice(&self, app: &Application) -> Vec<Advice> {
+    pub(super) fn advice(&self, app: &Advised<'_>) -> Vec<Advice> {
         let queue = match app.queue.as_deref() {
             Some(queue) => format!("queue {queue}"),
             None => "its queue".to_owned(),

@@ -1,16 +1,19 @@
 //! Finds what an application waited for, as far as its history shows.
 
-use super::super::task_name;
+use super::Wait;
 use super::held::{self, Held};
-use crate::wording::{grouped, plural};
-use crate::{max_concurrent::max_concurrent, spark};
+use crate::any::support::groups::task_name;
+use crate::spark;
 use elephant_analysis::metrics::Metrics;
+use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_catalogue::Advised;
 use elephant_model::diagnosis::taken_away;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Measure, Phrase, Word};
+use elephant_rule::wording::{grouped, plural};
 
 // The causes in messages.
 const FIRST_EXECUTOR: &str = "its first executor started {after} after the application; the event log does not show whether \
@@ -62,7 +65,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) fn of(app: &Application, metrics: &Metrics, wait: Millis) -> Self {
+    pub(super) fn of((app, metrics): (&Advised<'_>, &Metrics), wait: Millis, params: &Wait) -> Self {
         if app.engine == Engine::Spark {
             let for_first = metrics.wait_for_first.filter(|&first| is_most(first, wait));
             let for_late = metrics.wait_for_late.filter(|&late| is_most(late, wait));
@@ -75,11 +78,11 @@ impl Cause {
         let reduces = metrics.wait_of_reduces.unwrap_or_default();
         let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
         let (kind, wait) = if reduces > maps { (TaskKind::Reduce, reduces) } else { (TaskKind::Map, maps) };
-        app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait))
+        app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait, params))
     }
 
     /// The cause of the wait of one kind of tasks.
-    fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis) -> Self {
+    fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis, params: &Wait) -> Self {
         let (kind, tasks) = (group.kind, group.tasks.len() as u64);
         let could = could_start(group, wait);
         if let Some(restarted) = could.and_then(|could| restarted(app, could, wait)) {
@@ -89,7 +92,7 @@ impl Cause {
         {
             return Self::Master { after };
         }
-        let held = Held::of(app, kind);
+        let held = Held::of(app, kind, [params.full_share.get(), params.starved_share.get()]);
         let first = could.zip(first_start(group));
         let after = first.and_then(|(could, first)| Millis::between(could, first));
         if let Some(after) = after.filter(|&after| is_most(after, wait)) {
@@ -214,7 +217,7 @@ impl Cause {
 }
 
 /// The executors that started in the later half of the time in which executors started.
-fn late_executors(app: &Application) -> Option<Cause> {
+fn late_executors(app: &Advised<'_>) -> Option<Cause> {
     let executors = &app.spark.as_deref()?.executors;
     let starts: Vec<Timestamp> = executors.iter().filter_map(|executor| executor.added_at).collect();
     let first = starts.iter().min()?;

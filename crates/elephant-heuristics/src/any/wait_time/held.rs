@@ -9,11 +9,6 @@ use elephant_model::model::Application;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_rule::params::Assumed;
 
-/// From this share of the most that the job held at once, its own tasks held all containers that it could get.
-const ALL: f64 = 0.9;
-/// Up to this share, it got far fewer containers than at other times.
-const FEW: f64 = 0.5;
-
 /// The containers that a job held from a moment on.
 #[derive(Debug, Clone, Copy)]
 struct Step {
@@ -35,6 +30,9 @@ pub(super) struct Held {
     steps: Vec<Step>,
     /// The most of both at once.
     most: Amount,
+    /// From this share of the most on, the job held all that it could get; up to the next, it got far fewer.
+    full_share: f64,
+    starved_share: f64,
 }
 
 /// A job that got far fewer containers for this long than at other times.
@@ -47,8 +45,9 @@ pub(super) struct Starved {
 }
 
 impl Held {
-    /// The containers that tasks of a kind may use: those of maps and reduces, or the slots of one kind in Hadoop 1.
-    pub(super) fn of(app: &Application, kind: TaskKind) -> Self {
+    /// The containers that tasks of a kind may use: those of maps and reduces, or the slots of one kind in Hadoop 1. From
+    /// `full_share` of the most on, the job held all that it could get; up to `starved_share`, it got far fewer.
+    pub(super) fn of(app: &Application, kind: TaskKind, [full_share, starved_share]: [f64; 2]) -> Self {
         let is_in = |of: TaskKind| match of {
             TaskKind::Map | TaskKind::Reduce => of == kind || !app.ran_on_job_tracker(),
             _ => false,
@@ -79,7 +78,7 @@ impl Held {
             most = Amount { tasks: most.tasks.max(now.tasks), memory: most.memory.max(now.memory) };
             steps.push(Step { since, now });
         }
-        Self { steps, most }
+        Self { steps, most, full_share, starved_share }
     }
 
     /// The time of each step between two moments.
@@ -104,7 +103,7 @@ impl Held {
 
     /// Whether the job's own tasks held its containers for at least half of the time between two moments.
     pub(super) fn is_busy(&self, (from, to): (Timestamp, Timestamp)) -> bool {
-        let busy = self.between(from, to).filter(|(held, _)| self.share(*held) >= ALL);
+        let busy = self.between(from, to).filter(|(held, _)| self.share(*held) >= self.full_share);
         let busy: Millis = busy.map(|(_, time)| time).sum();
         let all = Millis::between(from, to).unwrap_or_default();
         all > Millis::ZERO && 2 * busy.get() >= all.get()
@@ -118,7 +117,7 @@ impl Held {
             return None;
         }
         let first = self.steps.first()?.since;
-        let few = self.between(first, until).filter(|(held, _)| self.share(*held) <= FEW);
+        let few = self.between(first, until).filter(|(held, _)| self.share(*held) <= self.starved_share);
         let mut few: Vec<(u64, Millis)> = few.map(|(held, time)| (held.tasks, time)).collect();
         few.sort_unstable();
         let time: Millis = few.iter().map(|(_, time)| *time).sum();
@@ -160,6 +159,8 @@ pub(super) fn time_between(app: &Application, from: Timestamp, to: Timestamp) ->
 mod tests {
     use super::*;
 
+    const SHARES: [f64; 2] = [0.9, 0.5];
+
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1000 * seconds)
     }
@@ -171,7 +172,7 @@ mod tests {
     fn starved(group: TaskGroup) -> Option<Starved> {
         let app = elephant_sample::job(vec![group], &[]);
         let group = &app.groups[0];
-        Held::of(&app, TaskKind::Map).starved(group, last_start(group)?)
+        Held::of(&app, TaskKind::Map, SHARES).starved(group, last_start(group)?)
     }
 
     #[test]
@@ -199,7 +200,7 @@ mod tests {
         let reduces = elephant_sample::tasks(TaskKind::Reduce, [(60, Some(120)); 5]);
         let sizes = [("mapreduce.map.memory.mb", "1024"), ("mapreduce.reduce.memory.mb", "2048")];
         let app = elephant_sample::job(vec![maps([(0, 60); 10]), reduces], &sizes);
-        let held = Held::of(&app, TaskKind::Reduce);
+        let held = Held::of(&app, TaskKind::Reduce, SHARES);
         assert!(held.is_busy((at(60), at(120))) && !held.is_busy((at(120), at(180))));
         assert!(!held.is_busy((at(60), at(60))) && held.is_busy((at(60), at(180))));
         assert_eq!(held.most_tasks(), 10);

@@ -1,12 +1,13 @@
 //! Jobs whose application master kills them at the start, because no container of the cluster can be as large as those that
 //! their tasks request.
 
-use crate::mapreduce::java_opts::JvmOptions;
-use crate::mapreduce::{Role, change};
+use crate::mapreduce::support::java_opts::JvmOptions;
+use crate::mapreduce::support::role::Role;
 use elephant_base::units::Bytes;
 use elephant_model::engine_facts::hadoop::HEAP_SHARE;
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::change;
 
 /// In all versions of the message: "REDUCE capability required is more …", "The required MAP capability is more …".
 const MESSAGE: &str = "than the supported max container capability";

@@ -1,11 +1,13 @@
 //! Remedies for the failure of a job, by kind: settings with their values, or what to change in the code or the cluster.
 
 use super::refused::Refused;
-use crate::mapreduce::heap::{Heap, at_most_the_largest, container_for_heap};
-use crate::mapreduce::java_opts::JvmOptions;
-use crate::mapreduce::{Role, change, container_for, own_java_opts};
-use crate::wording::{by_hadoop, name_for};
+use crate::mapreduce::support::containers::container_for;
+use crate::mapreduce::support::heap::{Heap, at_most_the_largest, container_for_heap};
+use crate::mapreduce::support::java_opts::JvmOptions;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::settings::own_java_opts;
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::engine_facts::hadoop::{HEAP_SHARE, TASK_TIMEOUT_MS, USUAL_HEAP};
 use elephant_model::model::conf::{Conf, ConfKey};
@@ -13,15 +15,11 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Failure, SettingChange};
+use elephant_rule::wording::{by_hadoop, change, name_for};
 
 const HEAP: &str = "-Xmx";
-/// The container as a multiple of what a killed one used.
-const ROOM: f64 = 1.25;
-/// A heap is smaller only if it leaves at least this share of the container more for the rest of the process.
-const LEAST_CUT: f64 = 0.05;
-
 /// The remedy for the root cause; for an unknown one, where to look.
-pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str) -> Vec<Advice> {
+pub(super) fn against(app: &Advised<'_>, failure: Option<&Failure>, error: &str) -> Vec<Advice> {
     if let Some(refused) = Refused::of(app) {
         let remedy = Advice::new(FailureKind::LaunchFailure.remedy());
         return vec![refused.remedy(app).unwrap_or(remedy)];
@@ -42,7 +40,7 @@ pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str)
 }
 
 /// The remedy for a failure that attempts report as `error`.
-pub(crate) fn of_failure(app: &Application, failure: &Failure, error: &str) -> Vec<Advice> {
+pub(crate) fn of_failure(app: &Advised<'_>, failure: &Failure, error: &str) -> Vec<Advice> {
     let role = role_of(app, error);
     let remedy = || Advice::new(failure.kind.remedy_of_job());
     match failure.kind {
@@ -104,7 +102,7 @@ const BUFFER: &str = "MapTask$MapOutputBuffer.init";
 /// The remedy if the heap was full when the sort buffer was allocated: a buffer of at most half of the heap, or a heap of
 /// twice the buffer. The buffer is one array in the old generation, which two thirds of the heap hold. `None` if that is not
 /// the reason.
-fn fitting_buffer(app: &Application, role: Role, error: &str) -> Option<Vec<Advice>> {
+fn fitting_buffer(app: &Advised<'_>, role: Role, error: &str) -> Option<Vec<Advice>> {
     let heap = app.task_heap(role.kind()).filter(|_| role == Role::Map && error.contains(BUFFER))?;
     let buffer = app.in_force(ConfKey::SortMb, Conf::mebibytes)?;
     let half = Bytes::from_mib(heap.whole_mib() / 2);
@@ -122,7 +120,7 @@ fn fitting_buffer(app: &Application, role: Role, error: &str) -> Option<Vec<Advi
 }
 
 /// Half as much heap again, or what other rules advise if that is more, and a container that holds it.
-fn more_heap(app: &Application, role: Role) -> Advice {
+fn more_heap(app: &Advised<'_>, role: Role) -> Advice {
     let now = app.task_heap(role.kind());
     let base = now.unwrap_or(USUAL_HEAP);
     let larger = Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2));
@@ -156,7 +154,7 @@ fn more_heap(app: &Application, role: Role) -> Advice {
 }
 
 /// A heap that grows, and a container that holds it.
-fn enlarge(app: &Application, role: Role, (base, larger): (Bytes, Bytes)) -> Advice {
+fn enlarge(app: &Advised<'_>, role: Role, (base, larger): (Bytes, Bytes)) -> Advice {
     let container = container_for_heap(app, larger);
     let enough = app.task_container(role.kind()).is_some_and(|now| now >= container)
         || app.task_memory_is_unlimited(role.kind());
@@ -188,13 +186,13 @@ fn less_data(role: Role) -> Advice {
     format!("give each {task} task less data: the cluster grants no larger containers ({most})").into()
 }
 
-fn half_more(app: &Application, now: Bytes) -> u64 {
+fn half_more(app: &Advised<'_>, now: Bytes) -> u64 {
     container_for(app, Bytes::from_mib(now.whole_mib().saturating_mul(3) / 2)).whole_mib()
 }
 
 /// Half as much memory again, but at least a quarter more than the use that the error reports: the container may have
 /// been larger than requested, because schedulers round up.
-fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
+fn more_memory(app: &Advised<'_>, role: Role, error: &str) -> Advice {
     if let Some(larger) = larger_container(app, role, error) {
         let heap = app.conf.heap_limit(role.java_opts());
         return if heap.is_some() { larger } else { larger.and(", or limit -Xmx to 80 % of the container") };
@@ -208,7 +206,7 @@ fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
 
 /// The same without an alternative, with a heap that fits if the present one does not. `None` if the size of the container is
 /// unknown, or if the cluster grants no larger one.
-fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice> {
+fn larger_container(app: &Advised<'_>, role: Role, error: &str) -> Option<Advice> {
     let now = app.task_container(role.kind())?;
     let larger = half_more(app, now).max(for_used(app, error).unwrap_or_default());
     // Other troubles of the job may need a larger heap: each setting has one value.
@@ -232,11 +230,11 @@ fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice
 /// A heap that leaves room for the rest of the process, if the present one does not, and if no task used more. It costs
 /// nothing, unlike a larger container. `None` if it would be hardly smaller, if it would not make up for what the killed
 /// process used beyond its container, or if other troubles need a larger one.
-fn fitting_heap(app: &Application, role: Role, error: &str) -> Option<Advice> {
+fn fitting_heap(app: &Advised<'_>, role: Role, error: &str) -> Option<Advice> {
     let container = app.task_container(role.kind())?;
     let fitting = Bytes::from_f64(container.as_f64() * HEAP_SHARE)?;
     let beyond = used(error).map_or(0.0, |used| used.as_f64() - container.as_f64());
-    let least = beyond.max(container.as_f64() * LEAST_CUT);
+    let least = beyond.max(container.as_f64() * app.advice.least_heap_cut.get());
     let now = app.conf.heap_limit(role.java_opts());
     let now = now.filter(|now| now.as_f64() - fitting.as_f64() >= least)?;
     let group = app.group(role.kind())?;
@@ -254,8 +252,8 @@ fn fitting_heap(app: &Application, role: Role, error: &str) -> Option<Advice> {
 }
 
 /// The container for the use that the error reports, in MiB.
-fn for_used(app: &Application, error: &str) -> Option<u64> {
-    let needed = Bytes::from_f64(used(error)?.as_f64() * ROOM)?;
+fn for_used(app: &Advised<'_>, error: &str) -> Option<u64> {
+    let needed = Bytes::from_f64(used(error)?.as_f64() * app.advice.killed_room.get())?;
     Some(container_for(app, needed).whole_mib())
 }
 
@@ -315,6 +313,7 @@ fn where_to_look(app: &Application) -> Advice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
 
     #[test]
     fn a_job_is_not_told_options_of_spark() {
@@ -332,7 +331,7 @@ mod tests {
             let heap = [("mapreduce.map.memory.mb", "1024"), ("mapreduce.map.java.opts", "-Xmx820m")];
             let app =
                 elephant_sample::job(Vec::new(), &[heap[0], heap[1], ("mapreduce.task.io.sort.mb", buffer)]);
-            let advice = of_failure(&app, &Failure::new(FailureKind::HeapSpace), error);
+            let advice = of_failure(&advised(&app), &Failure::new(FailureKind::HeapSpace), error);
             let shown = |line: Advice| {
                 let to: Vec<String> = line.settings.into_iter().map(|change| change.to).collect();
                 (to.join(" "), line.conditional)
@@ -363,7 +362,8 @@ mod tests {
             let mut reduces = elephant_sample::tasks(TaskKind::Reduce, [(0, Some(60))]);
             reduces.attempts.set_counter(0, Counter::CommittedHeapBytes, Some(committed << 20));
             let settings = [("mapreduce.reduce.memory.mb", "4096"), ("mapreduce.reduce.java.opts", heap)];
-            let advice = fitting_heap(&elephant_sample::job(vec![reduces], &settings), Role::Reduce, error)?;
+            let advice =
+                fitting_heap(&advised(&elephant_sample::job(vec![reduces], &settings)), Role::Reduce, error)?;
             Some(advice.settings[0].to.clone())
         };
         let of = |heap: &str, committed: i64| by(heap, committed, "");
@@ -390,7 +390,10 @@ mod tests {
             let app = app(memory, heap);
             let settings =
                 |advice: Advice| advice.settings.into_iter().map(|change| change.to).collect::<Vec<_>>();
-            (settings(more_memory(&app, Role::Map, "")), settings(more_heap(&app, Role::Map)))
+            (
+                settings(more_memory(&advised(&app), Role::Map, "")),
+                settings(more_heap(&advised(&app), Role::Map)),
+            )
         };
         let (memory, heap) = of("6144", "-Xmx4800m");
         assert_eq!(
@@ -398,7 +401,7 @@ mod tests {
             (vec!["8192".to_owned()], vec!["-Xmx6553m".to_owned(), "8192".to_owned()])
         );
         assert_eq!(of("8192", "-Xmx6553m"), (Vec::new(), Vec::new()));
-        assert!(more_memory(&app("8192", "-Xmx6553m"), Role::Map, "").text.contains("less data"));
+        assert!(more_memory(&advised(&app("8192", "-Xmx6553m")), Role::Map, "").text.contains("less data"));
         // The job had larger containers, so the setting is not that of its cluster.
         assert_eq!(of("12288", "-Xmx9000m").0, ["18432"]);
         // A heap above its container shrinks with a larger container, too.
@@ -409,18 +412,21 @@ mod tests {
     #[test]
     fn a_larger_container_holds_what_was_used() {
         let app = elephant_sample::job(Vec::new(), &[("mapreduce.map.memory.mb", "1024")]);
-        let of = |error: &str| more_memory(&app, Role::Map, error).settings[0].to.clone();
+        let of = |error: &str| more_memory(&advised(&app), Role::Map, error).settings[0].to.clone();
         let told =
             "beyond physical memory limits. Current usage: 2.1 GB of 2 GB physical memory used; 3 GB of 4 GB";
         assert_eq!(of(told), "3072");
         assert_eq!(of("Current usage: 2.1gb of 2.0gb physical memory used"), "3072");
         assert_eq!(of(""), "1536");
-        assert_eq!(for_used(&app, "Current usage: 900.5 MB of 1 GB"), Some(1536));
-        assert_eq!(for_used(&app, "Current usage : 2260926464bytes. Limit : 2147483648bytes."), Some(3072));
+        assert_eq!(for_used(&advised(&app), "Current usage: 900.5 MB of 1 GB"), Some(1536));
+        assert_eq!(
+            for_used(&advised(&app), "Current usage : 2260926464bytes. Limit : 2147483648bytes."),
+            Some(3072)
+        );
         for unknown in
             ["Current usage: much", "Current usage", "Current usage: 12", "Current usage: . GB of 1 GB"]
         {
-            assert_eq!(for_used(&app, unknown), None, "{unknown}");
+            assert_eq!(for_used(&advised(&app), unknown), None, "{unknown}");
         }
     }
 }

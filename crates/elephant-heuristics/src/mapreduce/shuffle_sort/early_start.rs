@@ -1,8 +1,7 @@
 //! Reduce tasks that start early and wait for map tasks, and what the job loses by that.
 
 use super::{ShuffleSort, means};
-use crate::mapreduce::{Lost, ReplayedJob, change};
-use crate::wording::{decisive, percent};
+use crate::mapreduce::support::replayed::{Lost, ReplayedJob};
 use elephant_analysis::replay::mapreduce::{Cause, Kind};
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
@@ -11,6 +10,7 @@ use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_rule::finding::{Advice, Measure, SettingChange};
+use elephant_rule::wording::{change, decisive, percent};
 
 /// What the job lost because reduce tasks started early.
 pub(super) struct Early {
@@ -87,31 +87,30 @@ impl ShuffleSort {
     }
 }
 
-/// From this slow start on, reduce tasks start after almost all map tasks.
-const LATE: f64 = 0.95;
-/// The slow start of reduce tasks that may fetch while the last map tasks run.
-const EARLIER: f64 = 0.8;
-/// An earlier start that gains less than this share of the shuffle is not worth the containers.
-const LEAST_GAIN: f64 = 0.05;
-/// Reduce tasks that wait for map tasks for more than this share of the shuffle did not start too late.
-const MOST_WAIT: f64 = 0.2;
-
-/// An earlier start of reduce tasks that start after almost all map tasks, if the last of these take a while.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the number of tasks
-pub(super) fn earlier_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<Advice> {
-    let is_late = app.in_force(ConfKey::SlowStart, Conf::fraction).is_some_and(|now| now >= LATE);
-    let ends = app.group(TaskKind::Map).filter(|_| is_late)?.sorted_ends();
-    let done = (EARLIER * ends.len() as f64).ceil() as usize;
-    let earlier = Millis::between(*ends.get(done.checked_sub(1)?)?, *ends.last()?)?;
-    let waits = waiting(app, reduces)?;
-    let gains = earlier.as_f64() >= LEAST_GAIN * mean_shuffle as f64;
-    (gains && waits as f64 <= MOST_WAIT * mean_shuffle as f64).then(|| {
+impl ShuffleSort {
+    /// An earlier start of reduce tasks that start after almost all map tasks, if the last of these take a while.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the number of tasks
+    pub(super) fn earlier_start(
+        &self,
+        app: &Application,
+        reduces: &TaskGroup,
+        mean_shuffle: i64,
+    ) -> Option<Advice> {
+        let is_late =
+            app.in_force(ConfKey::SlowStart, Conf::fraction).is_some_and(|now| now >= self.late_start.get());
+        let ends = app.group(TaskKind::Map).filter(|_| is_late)?.sorted_ends();
+        let done = (self.earlier_start.get() * ends.len() as f64).ceil() as usize;
+        let earlier = Millis::between(*ends.get(done.checked_sub(1)?)?, *ends.last()?)?;
+        let waits = waiting(app, reduces)?;
+        let gains = earlier.as_f64() >= self.earlier_gain.get() * mean_shuffle as f64;
+        (gains && waits as f64 <= self.earlier_wait.get() * mean_shuffle as f64).then(|| {
         let what = format!(
             "reduce tasks start only after the last map tasks: if containers are free, let them fetch during the last {earlier} \
              of these"
         );
-        Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{EARLIER:.2}"))]).conditional()
+        Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{:.2}", self.earlier_start.get()))]).conditional()
     })
+    }
 }
 
 /// The slow start with which reduce tasks would not wait for map tasks, if they do.

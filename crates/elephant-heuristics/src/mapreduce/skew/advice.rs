@@ -3,25 +3,30 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib};
-use super::super::{Role, change, may_be, to_bytes};
 use super::{Job, Remote, Skewness};
-use crate::split::TwoGroups;
-use crate::wording::by_hadoop;
+use crate::mapreduce::support::counters::to_bytes;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::settings::may_be;
+use crate::mapreduce::support::splits::{
+    SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib,
+};
 use elephant_base::stats::descriptive::mean;
+use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::{Bytes, three_digits};
+use elephant_catalogue::Advised;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{by_hadoop, change};
 
 impl Skewness {
     /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they
     /// do not make the large map tasks shorter.
     fn split_advice(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         (small, large): (Bytes, Bytes),
         block: Bytes,
@@ -73,7 +78,7 @@ impl Skewness {
 
     pub(super) fn data_advice(
         &self,
-        app: &Application,
+        app: &Advised<'_>,
         group: &TaskGroup,
         groups: TwoGroups,
         block: Bytes,
@@ -88,15 +93,15 @@ impl Skewness {
     }
 
     pub(super) fn time_advice(&self, job: Job<'_>, groups: TwoGroups) -> Vec<Advice> {
-        let (Self(role, _), (app, ..)) = (self, job);
-        if let Some(remote) = Remote::of(job, groups.pivot) {
+        let (Self(role, params, _), (app, ..)) = (self, job);
+        if let Some(remote) = Remote::of(params, job, groups.pivot) {
             return vec![remote.advice()];
         }
         let tasks = role.plural();
         let node = common_node(job, groups.pivot);
         // A slow node takes more CPU time for the same work, too.
         let cpu = CpuTimes::of(job, groups.pivot).filter(|_| node.is_none());
-        let computes = cpu.as_ref().is_some_and(CpuTimes::explain);
+        let computes = cpu.as_ref().is_some_and(|cpu| cpu.explain(params.computing_share.get()));
         let mut advice = vec![Advice::new(match (node, cpu) {
             (Some((node, there, long)), _) => format!(
                 "{there} of the {long} long {tasks} ran on {node}: check that node, and exclude it from the cluster ({}) while \
@@ -152,9 +157,9 @@ impl CpuTimes {
         Some(Self { cpu: (long.0, others.0), run: (long.1, others.1) })
     }
 
-    /// Whether long tasks are long because they compute: for at least half of the time that they take beyond the others.
-    fn explain(&self) -> bool {
-        self.cpu.0 - self.cpu.1 >= 0.5 * (self.run.0 - self.run.1)
+    /// Whether long tasks are long because they compute: for at least this share of the time that they take beyond the others.
+    fn explain(&self, share: f64) -> bool {
+        self.cpu.0 - self.cpu.1 >= share * (self.run.0 - self.run.1)
     }
 
     fn ratio(&self) -> f64 {

@@ -1,8 +1,8 @@
 //! The two groups of tasks that are compared.
 
 use super::{Side, Skew, Values};
-use crate::split::{TwoGroups, above_median, two_groups};
 use elephant_base::severity::Severity;
+use elephant_base::stats::split::{TwoGroups, above_median, two_groups};
 use elephant_rule::params::choice;
 
 choice! {

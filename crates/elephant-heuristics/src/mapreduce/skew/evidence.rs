@@ -1,8 +1,8 @@
 //! What a finding rests on.
 
 use super::{Side, Values};
-use crate::mapreduce::{to_bytes, to_millis};
-use crate::split::TwoGroups;
+use crate::mapreduce::support::counters::{to_bytes, to_millis};
+use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::Bytes;
 use elephant_rule::finding::Measure;
 

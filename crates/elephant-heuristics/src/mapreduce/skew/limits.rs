@@ -1,11 +1,11 @@
 //! The conditions of a finding in words.
 
 use super::{DEVIATION, Side};
-use crate::wording::condition;
 use elephant_base::severity::Severity;
 use elephant_rule::finding::{Condition, Measured};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Unit;
+use elephant_rule::wording::condition;
 
 /// What the limits are on, for readers.
 pub(super) const SHARE: &str = "share of the time lost";

@@ -2,7 +2,7 @@
 
 use super::advice::key_advice;
 use super::{Job, Skew, Skewness};
-use crate::mapreduce::Role;
+use crate::mapreduce::support::role::Role;
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::three_digits;
@@ -55,7 +55,7 @@ impl Skewness {
     /// What to do about tasks that read more records in about as many bytes. Smaller splits divide the other map tasks,
     /// too, so they are no remedy.
     pub(super) fn records_advice(&self, job: Job<'_>, records: MoreRecords) -> Vec<Advice> {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         match role {
             Role::Map => vec![
                 format!(

@@ -1,18 +1,11 @@
 //! Map tasks that are long because they read their input from other nodes.
 
-use super::Job;
-use crate::mapreduce::to_millis;
+use super::{Job, Skew};
+use crate::mapreduce::support::counters::to_millis;
 use elephant_base::stats::descriptive::median_in_place;
 use elephant_base::units::three_digits;
 use elephant_model::model::table::Locality;
 use elephant_rule::finding::Advice;
-
-/// With fewer tasks of a kind, their median says little.
-const LEAST: usize = 5;
-/// From this multiple of the median of local tasks on, remote ones are slow.
-const SLOW: f64 = 1.5;
-/// The share of the long tasks that must be remote for this to be the reason.
-const MOST: f64 = 0.8;
 
 /// Map tasks whose long run time their locality explains.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +19,7 @@ pub(super) struct Remote {
 
 impl Remote {
     /// `None` unless remote tasks are slow, and those that run for at least `pivot` milliseconds are remote.
-    pub(super) fn of((_, group, run_times): Job<'_>, pivot: i64) -> Option<Self> {
+    pub(super) fn of(params: &Skew, (_, group, run_times): Job<'_>, pivot: i64) -> Option<Self> {
         let (mut remote, mut local) = (Vec::new(), Vec::new());
         let (mut long, mut long_and_remote) = (0_usize, 0_usize);
         for row in group.winners() {
@@ -40,11 +33,14 @@ impl Remote {
             long += usize::from(time >= pivot);
             long_and_remote += usize::from(time >= pivot && is_remote);
         }
-        if remote.len() < LEAST || local.len() < LEAST {
+        let few = |tasks: &[f64]| (tasks.len() as f64) < params.remote_tasks.get();
+        if few(&remote) || few(&local) {
             return None;
         }
         let (median, of_local) = (median_in_place(&mut remote)?, median_in_place(&mut local)?);
-        let explains = median >= SLOW * of_local && long_and_remote as f64 >= MOST * long as f64 && long > 0;
+        let explains = long > 0
+            && median >= params.remote_slowdown.get() * of_local
+            && long_and_remote as f64 >= params.remote_share.get() * long as f64;
         let all = remote.len() + local.len();
         explains.then_some(Self { count: remote.len(), all, median, of_local })
     }

@@ -2,9 +2,9 @@
 
 use super::limits::Limit;
 use super::{Role, Side, Skew};
-use crate::mapreduce::{MissingCounters, counter, input_bytes};
-use crate::split::TwoGroups;
+use crate::mapreduce::support::counters::{MissingCounters, counter, input_bytes};
 use elephant_base::severity::Severity;
+use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::three_digits;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;

@@ -2,20 +2,22 @@
 
 use super::large_splits::LargeSplits;
 use super::{RunTime, Time};
-use crate::mapreduce::splits::at_once;
-use crate::mapreduce::{ReplayedJob, Role, change_towards};
-use crate::wording::decisive;
-use elephant_analysis::replay::Micros;
+use crate::mapreduce::support::replayed::ReplayedJob;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::settings::change_towards;
+use crate::mapreduce::support::splits::at_once;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, StartUp};
+use elephant_analysis::replay::{MAX_ATTEMPTS, Micros};
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::Millis;
+use elephant_catalogue::Advised;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, job_type};
 use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
-use elephant_rule::params::quantity::{Duration, Quantity};
+use elephant_rule::wording::decisive;
 
 /// The message if a replay shows what more tasks save.
 const FEW: &str = "{tasks_run} {mean} on average[ and {read}] while containers were free; \
@@ -25,17 +27,9 @@ const FEW: &str = "{tasks_run} {mean} on average[ and {read}] while containers w
 const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and {read}; twice as many would save about \
     {lost_ms}, {lost_ratio:%} of the run time, if there are containers for them ({limit})";
 
-/// The most numbers of tasks that are tried, the least for large jobs, and the attempts that the replays schedule.
+/// The most numbers of tasks that are tried, and the least for large jobs.
 const MOST_TRIED: usize = 12;
 const LEAST_TRIED: usize = 3;
-const ATTEMPTS: usize = 400_000;
-/// More tasks than needed for this share of the largest saving are not worth their output files.
-const ENOUGH: f64 = 0.95;
-/// Map tasks that run in more waves than this use all containers.
-const MOST_WAVES: f64 = 2.0;
-/// The share of a task's run time for which starting up may last, as a divisor.
-const START_UPS: f64 = 12.0;
-
 /// The number of tasks that uses the free containers, and what the job loses without it: nothing if that is the number
 /// it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,28 +67,22 @@ impl FewTasks {
         Some(Self { lost: after_maps.to_millis(), share, ..Self::enough(now) })
     }
 
-    /// `None` if a replay cannot tell. At most `limit` tasks make sense. `may_lose` says whether a loss is one that the
-    /// rule judges.
+    /// `None` if a replay cannot tell. At most `limit` tasks make sense.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    fn of(
-        app: &Application,
-        (kind, limit): (Kind, f64),
-        start_up: Quantity<Duration>,
-        may_lose: impl Fn(Self) -> bool,
-    ) -> Option<Self> {
+    fn of(app: &Advised<'_>, (kind, limit): (Kind, f64), params: &Time) -> Option<Self> {
         if app.uberized == Some(true) {
             return None;
         }
         let job = ReplayedJob::of(app)?;
         let plan = &job.plan;
         let (now, room) = (plan.count(kind), plan.room_for(kind)?);
-        let least = START_UPS * start_up.get() * 1000.0;
+        let least = app.advice.start_ups_per_task.get() * params.start_up_cost.get() * 1000.0;
         let most = (plan.work_of(kind).as_f64() / least.max(1.0)).min(f64::from(room)).min(limit);
         if most <= f64::from(now) || now == 0 {
             return Some(Self::enough(now));
         }
         let factor = most / f64::from(now);
-        let tried = (ATTEMPTS / plan.attempts_count().max(1)).clamp(LEAST_TRIED, MOST_TRIED);
+        let tried = (MAX_ATTEMPTS / plan.attempts_count().max(1)).clamp(LEAST_TRIED, MOST_TRIED);
         let number = |step: usize| (f64::from(now) * factor.powf(step as f64 / tried as f64)) as u32;
         let mut numbers: Vec<u32> = (1..=tried).map(number).filter(|number| *number > now).collect();
         numbers.dedup();
@@ -102,7 +90,8 @@ impl FewTasks {
         let saved = |count: u32| Some((count, job.saved(&[more(count)])?));
         let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
-        let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
+        let is_enough =
+            |(_, saved): &&(u32, Micros)| saved.as_f64() >= params.enough_saving.get() * best && best > 0.0;
         let Some(&(wanted, saved)) = tried.iter().find(is_enough) else { return Some(Self::enough(now)) };
         // More tasks also hide a slow node, which is no reason to have more of them. Neither are a few large map tasks.
         let mut others = vec![Cause::FailedAttempts(kind), Cause::Stragglers(kind)];
@@ -111,7 +100,7 @@ impl FewTasks {
         }
         let besides = job.lost_besides(&[more(wanted)], &others);
         let few = |lost: Millis, share: f64| Self { wanted, lost, share, ..Self::enough(now) };
-        let is_judged = besides.is_none_or(|besides| may_lose(few(besides.time, besides.share)));
+        let is_judged = besides.is_none_or(|besides| params.may_lose(few(besides.time, besides.share)));
         Some(if is_judged { few(saved.to_millis(), job.share(saved)) } else { Self::enough(now) })
     }
 }
@@ -125,7 +114,7 @@ impl RunTime {
         few: FewTasks,
         (tasks_run, mean): &(String, String),
     ) -> Judgement {
-        let Self(role, params) = self;
+        let Self(role, params, _) = self;
         let (_, limit) = params.lost(few);
         let tasks = app.group(role.kind()).map_or(0, |group| group.tasks.len());
         let read = few.splits.map(|splits| splits.shown(tasks)).unwrap_or_default();
@@ -195,37 +184,37 @@ fn more_reduces(app: &Application, few: FewTasks) -> Vec<Advice> {
 
 impl Time {
     /// What more tasks than these, with this mean run time, would save; `None` if it is not judged or unknown.
-    pub(super) fn few(&self, app: &Application, role: Role, mean: i64) -> Option<FewTasks> {
+    pub(super) fn few(&self, app: &Advised<'_>, role: Role, mean: i64) -> Option<FewTasks> {
         let is_judged = self.lost_share.values().is_some() || self.lost_time.values().is_some();
         let group = app.group(role.kind()).filter(|_| is_judged)?;
         let few = if role == Role::Map { self.few_maps(app, group) } else { self.few_reduces(app, group) };
         few.map(|few| FewTasks { run_time: mean as f64, ..few })
     }
 
-    fn few_reduces(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
+    fn few_reduces(&self, app: &Advised<'_>, group: &TaskGroup) -> Option<FewTasks> {
         let now = u32::try_from(group.tasks.len()).ok()?;
         // Most jobs spend too little time after their map tasks to be replayed.
         if FewTasks::at_most(app, now).is_some_and(|most| !self.may_lose(most)) {
             return Some(FewTasks::enough(now));
         }
-        FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self.start_up_cost, |few| self.may_lose(few))
+        FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self)
     }
 
     /// What the job loses by large splits; `None` if it is unknown, or if map tasks are too short to be divided,
     /// or run in waves.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    fn few_maps(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
+    fn few_maps(&self, app: &Advised<'_>, group: &TaskGroup) -> Option<FewTasks> {
         let splits = LargeSplits::of(app, group)?;
         let now = group.tasks.len() as f64;
         let work: Millis = group.winners().filter_map(|row| group.attempts.run_time(row)).sum();
-        let is_short = work.as_f64() <= now * START_UPS * self.start_up_cost.get();
+        let is_short = work.as_f64() <= now * app.advice.start_ups_per_task.get() * self.start_up_cost.get();
         // In several waves, no container is idle.
-        let has_waves = now > MOST_WAVES * at_once(group) as f64;
+        let has_waves = now > self.few_waves.get() * at_once(group) as f64;
         if (is_short || has_waves) && !splits.is_by_setting() {
             return None;
         }
         let most = splits.most();
-        let replayed = FewTasks::of(app, (Kind::Map, most), self.start_up_cost, |few| self.may_lose(few));
+        let replayed = FewTasks::of(app, (Kind::Map, most), self);
         if let Some(few) = replayed {
             return Some(FewTasks { splits: Some(splits), ..few });
         }

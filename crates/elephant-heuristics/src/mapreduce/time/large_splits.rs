@@ -1,17 +1,13 @@
 //! Map tasks that are few because their splits are large, and how to get more of them.
 
-use super::mean_input;
-use crate::mapreduce::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip};
-use crate::mapreduce::{MissingCounters, input_bytes};
+use crate::mapreduce::support::counters::{MissingCounters, input_bytes, mean_input};
+use crate::mapreduce::support::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip};
 use elephant_base::units::{Bytes, three_digits};
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::Advice;
-
-/// With at most this many blocks for each map task, a setting that makes splits larger than blocks is no reason for few of
-/// them.
-const FEW_BLOCKS: f64 = 4.0;
 
 /// What map tasks read, and what decides that it is so much.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,14 +32,17 @@ enum Reason {
 
 impl LargeSplits {
     /// `None` if map tasks read less than half a block, if their input is unknown, or if it is not divided by size.
-    pub(super) fn of(app: &Application, group: &TaskGroup) -> Option<Self> {
+    pub(super) fn of(app: &Advised<'_>, group: &TaskGroup) -> Option<Self> {
         let read = mean_input(group)?;
         let block = app.conf.bytes(ConfKey::BlockSize).filter(|block| block.get() > 1);
         let block = block.unwrap_or(defaults::BLOCK);
         let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
         let total = inputs.fold(0_u64, |sum, input| sum.saturating_add(input.unsigned_abs()));
         let splits = Self { read, total: Bytes::new(total), block, reason: Reason::Block };
-        let by_setting = || SplitLimits::of(app).setting_explains(read) && splits.in_blocks() > FEW_BLOCKS;
+        let by_setting = || {
+            SplitLimits::of(app).setting_explains(read)
+                && splits.in_blocks() > app.advice.blocks_per_task.get()
+        };
         let whole_files = Unsplittable::of(app, read);
         let reason = if reads_gzip(app) {
             Reason::File(whole_files)

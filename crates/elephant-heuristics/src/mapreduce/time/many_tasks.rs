@@ -1,19 +1,19 @@
 //! What fewer tasks would save: a replay of the job with as many as the advice asks for.
 
-use super::{RunTime, mean_input, number_after};
-use crate::mapreduce::splits::at_once;
-use crate::mapreduce::{ReplayedJob, Role};
+use super::RunTime;
+use crate::mapreduce::support::counters::mean_input;
+use crate::mapreduce::support::replayed::ReplayedJob;
+use crate::mapreduce::support::role::Role;
+use crate::mapreduce::support::splits::at_once;
 use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, Plan, StartUp};
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::units::Millis;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::Measure;
-
-/// How much longer a map task takes that reads its input from another node, as a share of its run time.
-const REMOTE_COST: f64 = 0.1;
 
 /// What a job loses because its tasks are many and short.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -38,10 +38,16 @@ impl ManyTasks {
     }
 }
 
+/// The number of tasks, once the work per task has grown.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+pub(super) fn number_after(total: u64, growth: f64) -> u64 {
+    ((total as f64 / growth).ceil() as u64).max(1)
+}
+
 impl RunTime {
     /// What the job loses by short tasks. Nothing is known to be lost if the job would have as many tasks as now.
-    pub(super) fn many(&self, app: &Application, group: &TaskGroup, mean: i64) -> ManyTasks {
-        let Self(role, params) = self;
+    pub(super) fn many(&self, app: &Advised<'_>, group: &TaskGroup, mean: i64) -> ManyTasks {
+        let Self(role, params, _) = self;
         let total = group.tasks.len() as u64;
         let growth = params.target().growth(app, group, mean);
         let wanted = number_after(total, growth);
@@ -70,7 +76,7 @@ impl RunTime {
 
     /// Whether map tasks read blocks of large files, and not small files or parts of blocks.
     fn reads_blocks(&self, app: &Application, group: &TaskGroup) -> bool {
-        let Self(role, _) = self;
+        let Self(role, _, _) = self;
         let block = app.conf.bytes(ConfKey::BlockSize).filter(|block| block.get() > 1);
         let block = block.unwrap_or(defaults::BLOCK);
         *role == Role::Map && mean_input(group).is_some_and(|input| input.get() >= block.get() / 2)
@@ -88,7 +94,8 @@ impl RunTime {
             return 0.0;
         }
         let work: Millis = group.winners().filter_map(|row| group.attempts.run_time(row)).sum();
-        REMOTE_COST * (1.0 - 1.0 / growth) * work.as_f64() / (at_once(group) as f64 * of_containers).max(1.0)
+        self.1.remote_cost.get() * (1.0 - 1.0 / growth) * work.as_f64()
+            / (at_once(group) as f64 * of_containers).max(1.0)
     }
 
     /// The part of each run time that fewer tasks would not need, in milliseconds. A fit of time on input shows it.
@@ -96,7 +103,7 @@ impl RunTime {
     /// long as any other. But map tasks that read blocks of large files would read a part of larger
     /// splits from other nodes, so only very short ones surely gain by them.
     fn start_up(&self, app: &Application, group: &TaskGroup, (mean, fit): (f64, Option<f64>)) -> f64 {
-        let Self(_, params) = self;
+        let Self(_, params, _) = self;
         let most = params.start_up_cost.get();
         match fit {
             Some(fit) => fit.min(most),

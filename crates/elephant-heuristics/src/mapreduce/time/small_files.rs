@@ -1,11 +1,12 @@
 //! Advice on input of many small files.
 
-use crate::mapreduce::splits::SplitLimits;
-use crate::mapreduce::{change, change_towards, may_be};
+use crate::mapreduce::support::settings::{change_towards, may_be};
+use crate::mapreduce::support::splits::SplitLimits;
 use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::{Application, job_type};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::change;
 
 /// The input format of Hive that reads several files in one map task.
 const HIVE_COMBINES: &str = "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat";

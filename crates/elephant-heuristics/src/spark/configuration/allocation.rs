@@ -3,20 +3,21 @@
 use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::spark::support::idle::{dynamic_allocation, keeps_shuffle_files};
 use crate::spark::support::memory;
-use crate::spark::{change, percent};
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::Spark;
 use elephant_rule::finding::{Advice, Phrase};
+use elephant_rule::wording::{change, percent};
 
 const NO_SERVICE: &str = "neither a shuffle service nor dynamic allocation is on";
 const LOST_FILES: &str = "dynamic allocation is on, but shuffle files are lost with removed executors";
 const IDLE: &str = "{setting}[, of which {idle} were idle on average] ({limit})";
 
 /// Removed executors lose their shuffle files.
-pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issue> {
+pub(super) fn shuffle_files(params: &Settings, app: &Advised<'_>) -> Option<Issue> {
     if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
         return None;
     }

@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use super::{Issue, Settings, setting};
-use crate::spark::change;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
@@ -11,6 +10,7 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_rule::finding::{Advice, Phrase};
+use elephant_rule::wording::change;
 
 const KRYO: &str = "org.apache.spark.serializer.KryoSerializer";
 

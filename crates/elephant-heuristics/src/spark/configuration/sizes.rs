@@ -1,11 +1,11 @@
 //! Sizes of executors and driver.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
+use crate::spark::support::application::change_to;
+use crate::spark::support::limited::Limited;
 use crate::spark::support::memory::{
     Overhead, Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
 };
-use crate::spark::{change, change_to};
-use crate::wording::plural;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
@@ -15,11 +15,7 @@ use elephant_model::model::spark::Spark;
 use elephant_rule::finding::{Advice, Phrase, SettingChange};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Size};
-
-/// Up to this size, garbage collection works well and pointers are short.
-const GOOD_HEAP: Bytes = Bytes::from_mib(16 * 1024);
-/// Up to this many tasks share a JVM and its storage connections well.
-const GOOD_CORES: u64 = 4;
+use elephant_rule::wording::{change, plural};
 
 const CORES: &str = "executors have {cores} each ({limit})";
 const OVERHEAD: &str = "{setting}, for a heap of {heap} ({limit})";
@@ -30,11 +26,11 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
     let announced = spark.executors.iter().filter_map(|executor| executor.cores).max().map(u64::from);
     let cores = whole(app, ConfKey::ExecutorCores).or(announced);
     let fits = heap_that_fits(app, spark);
-    let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory, fits);
+    let mut memory = memory((params, &params.executor_memory), app, ConfKey::ExecutorMemory, fits);
     if let Some(memory) = memory.as_mut().filter(|_| was_short(app, spark)) {
         memory.advice = Some(why_needed(app, spark).into());
     }
-    let mut cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
+    let mut cores = cores_of((params, &params.executor_cores), app, ConfKey::ExecutorCores, cores);
     if let (Some(memory), Some(cores)) = (&mut memory, &mut cores)
         && cores.severity > Severity::None
         && memory.severity > Severity::None
@@ -64,8 +60,8 @@ pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
     let heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(HEAP);
     let tenth = Overhead::Estimated(default_overhead(heap));
     [
-        memory(&params.driver_memory, app, ConfKey::DriverMemory, None),
-        cores_of(&params.driver_cores, app, ConfKey::DriverCores, cores),
+        memory((params, &params.driver_memory), app, ConfKey::DriverMemory, None),
+        cores_of((params, &params.driver_cores), app, ConfKey::DriverCores, cores),
         overhead(params, app, [ConfKey::DriverMemoryOverhead, ConfKey::DriverMemory], &tenth),
     ]
     .into_iter()
@@ -73,11 +69,17 @@ pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
     .collect()
 }
 
-fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Option<Bytes>) -> Option<Issue> {
+fn memory(
+    (params, cutoffs): (&Settings, &Ascending<Size>),
+    app: &Application,
+    key: ConfKey,
+    fits: Option<Bytes>,
+) -> Option<Issue> {
     let size = app.conf.spark_memory(key)?;
     let severity = cutoffs.severity(size.as_f64());
     // Half of it, or a good heap if half is still more. The result is always a valid setting.
-    let half = Bytes::new(size.get() / 2).min(GOOD_HEAP).max(Bytes::from_mib(1024));
+    let good = Bytes::from_f64(params.good_heap.get())?;
+    let half = Bytes::new(size.get() / 2).min(good).max(Bytes::from_mib(1024));
     // A measurement is better than a rule of thumb, unless it would be found as well.
     let advice = match fits.filter(|&fits| fits < size && helps(cutoffs, severity, app, fits)) {
         Some(fits) => Advice::new("use a smaller heap").set([change(app, key, Setting(rounded_up(fits)))]),
@@ -119,6 +121,10 @@ fn fewer_cores(app: &Application, cores: u64, fewer: u64) -> Vec<SettingChange> 
         return Vec::new();
     }
     let fixed = !app.allocates_dynamically();
+    // More executors would each take a GPU that only as many as now may have.
+    if Limited::of(app).is_some() {
+        return Vec::new();
+    }
     let instances = in_force(app, ConfKey::ExecutorInstances).filter(|_| fixed);
     let same = instances.map(|count| count.saturating_mul(cores).div_ceil(fewer.max(1)));
     let more = same.map(|count| change(app, ConfKey::ExecutorInstances, count));
@@ -126,7 +132,7 @@ fn fewer_cores(app: &Application, cores: u64, fewer: u64) -> Vec<SettingChange> 
 }
 
 fn cores_of(
-    cutoffs: &Ascending<Count>,
+    (params, cutoffs): (&Settings, &Ascending<Count>),
     app: &Application,
     key: ConfKey,
     cores: Option<u64>,
@@ -134,7 +140,7 @@ fn cores_of(
     let cores = cores?;
     let severity = cutoffs.severity(cores as f64);
     let template = if app.conf.find(key).is_some() { LIMITED } else { CORES };
-    let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
+    let fewer = cores.div_ceil(2).clamp(1, params.good_cores.whole().max(1));
     let heap = app.conf.spark_memory(ConfKey::ExecutorMemory);
     let heap = heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0).map(|now| {
         let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
@@ -144,6 +150,10 @@ fn cores_of(
         ConfKey::ExecutorCores => fewer_cores(app, cores, fewer).into_iter().chain(heap).collect(),
         _ => vec![change(app, key, fewer)],
     };
+    let fewer_tasks = || Advice::new(FEWER_TASKS).set_for_first(changes);
+    // No more tasks share a JVM than another resource allows.
+    let limited = Limited::of(app).filter(|_| key == ConfKey::ExecutorCores);
+    let limited = limited.and_then(|limited| limited.advice().into_iter().next());
     Some(Issue {
         severity,
         message: Phrase::new(
@@ -154,7 +164,7 @@ fn cores_of(
                 ("limit", &cutoffs.describe(severity)),
             ],
         ),
-        advice: Some(Advice::new(FEWER_TASKS).set_for_first(changes)),
+        advice: Some(limited.unwrap_or_else(fewer_tasks)),
     })
 }
 

@@ -1,10 +1,10 @@
 //! Changes of settings, and why they are made.
 
-use crate::spark::change;
 use elephant_base::severity::Severity;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_rule::finding::{Advice, TroubleKind};
+use elephant_rule::wording::change;
 
 /// The reason for a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

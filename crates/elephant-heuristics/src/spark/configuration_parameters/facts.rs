@@ -2,13 +2,14 @@
 
 use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};
-use crate::spark::percent;
+use crate::spark::support::jvms::doubt_of_pauses;
 use crate::spark::support::losses::lost_executors;
 use crate::spark::support::memory::{
     ExecutorSize, is_local, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
 };
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, three_digits};
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -16,6 +17,7 @@ use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_rule::finding::{Measure, Phrase, Word};
+use elephant_rule::wording::percent;
 
 /// The measurements that can pass a limit, in messages.
 const GC: &str = "{share} of task time is spent in garbage collection ({limit})";
@@ -27,7 +29,7 @@ const DRIVER_CORES: &str = "the driver has {cores} cores";
 
 /// Effective settings and measurements.
 pub(super) struct Facts<'a> {
-    pub(super) app: &'a Application,
+    pub(super) app: &'a Advised<'a>,
     pub(super) spark: &'a Spark,
     pub(super) stages: Vec<Analysis<'a>>,
     pub(super) now: ExecutorSize,
@@ -58,12 +60,12 @@ pub(super) struct Driver {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(app: &'a Application, spark: &'a Spark, limits: &Limits) -> Self {
+    pub(super) fn of(app: &'a Advised<'a>, spark: &'a Spark, limits: &Limits) -> Self {
         let whole = |key| app.conf.integer(key).and_then(|value| u64::try_from(value).ok());
         let now = ExecutorSize::now(app, spark);
         let peak = peak_heap(spark);
         let stages = analyse(app, spark, limits);
-        let (gc_ratio, gc) = collection(spark, limits);
+        let (gc_ratio, gc) = collection(app, spark, limits);
         let dynamic = app.allocates_dynamically();
         let shrinks = limits.method == Method::DrElephant
             || smaller_heap(app, spark, now.heap, limits.heap_gain.get()).is_some();
@@ -185,8 +187,9 @@ fn heap_severity(heap: Bytes, peak: Option<Bytes>, limits: &Limits) -> Severity 
 }
 
 /// GC time as a share of task time, and its severity.
-fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
-    if spark.any_unreadable(&[Counter::GcTimeMillis]) {
+fn collection(app: &Application, spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
+    let is_doubted = limits.method == Method::Measured && doubt_of_pauses(app).is_some();
+    if is_doubted || spark.any_unreadable(&[Counter::GcTimeMillis]) {
         return (None, Severity::None);
     }
     let sum = |of: fn(&Executor) -> Option<Millis>| workers(spark).filter_map(of).reduce(|a, b| a + b);

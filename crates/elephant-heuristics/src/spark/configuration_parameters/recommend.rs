@@ -7,7 +7,7 @@ use super::{Limits, Method, count, mebibytes};
 use crate::spark::support::adaptive::smaller_advisory;
 use crate::spark::support::collections::Collections;
 use crate::spark::support::memory::{
-    DRIVER_ROOM, ExecutorSize, Setting, driver_heap_for, heap_for, heap_key, more_overhead, smaller_heap,
+    ExecutorSize, Setting, driver_heap_for, heap_for, heap_key, more_overhead, smaller_heap,
 };
 use crate::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::spark::support::stage_figures::FlowKind;
@@ -17,11 +17,6 @@ use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_rule::finding::Measure;
-
-/// The additional memory overhead after a container was killed.
-const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
-/// The number of driver cores that Dr. Elephant recommends.
-const DRIVER_CORES: u64 = 2;
 
 /// The recommended value of every setting; unchanged if no measurement calls for a change.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,14 +90,14 @@ impl Plan {
         self.keep_parallelism(facts, limits);
         if facts.driver.heap > Severity::None && facts.complete {
             let peak = facts.driver.peak.unwrap_or(facts.driver.memory);
-            let fitting = driver_heap_for(peak, DRIVER_ROOM);
+            let fitting = driver_heap_for(peak, facts.app.advice.driver_room.get());
             let most = facts.driver.memory.as_f64() * (1.0 - limits.driver_heap_gain.get());
             if fitting.as_f64() <= most {
                 self.to.driver_memory = fitting;
             }
         }
         if facts.driver.too_many_cores > Severity::None {
-            self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);
+            self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole().max(1));
         }
     }
 
@@ -208,9 +203,12 @@ impl Plan {
             same.min(facts.partitions / cores).min(whole(limits.max_instances.get(), f64::INFINITY)).max(1)
         });
         let set = facts.app.conf.find(ConfKey::ExecutorMemoryOverhead).map(|_| facts.overhead);
-        self.to.overhead =
-            if bad(facts.container_kills) { Some(facts.overhead + MORE_OVERHEAD) } else { set };
-        self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);
+        self.to.overhead = if bad(facts.container_kills) {
+            Some(facts.overhead + facts.app.advice.more_overhead.bytes())
+        } else {
+            set
+        };
+        self.to.driver_cores = facts.driver.cores.min(limits.wanted_driver_cores.whole().max(1));
         if let Some(peak) = facts.driver.peak {
             self.to.driver_memory = heap_for(peak).min(facts.driver.memory);
         }

@@ -6,13 +6,8 @@ use crate::spark::support::memory::run_time;
 use crate::spark::support::stage_figures::{Figures, Flow};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
-use elephant_model::model::Application;
+use elephant_catalogue::Advised;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
-
-/// The maximum task time that the start of a JVM explains.
-const START_UP: Millis = Millis::from_secs(30);
-/// Data that takes no noticeable time.
-const LITTLE: Bytes = Bytes::from_mib(1);
 
 /// The analysis of one stage attempt.
 pub(super) struct Analysis<'a> {
@@ -57,7 +52,7 @@ impl Analysis<'_> {
 }
 
 /// Every stage attempt with tasks, in the order of the stages.
-pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) -> Vec<Analysis<'a>> {
+pub(super) fn analyse<'a>(app: &Advised<'_>, spark: &'a Spark, limits: &Limits) -> Vec<Analysis<'a>> {
     let app_time = run_time(app);
     let ran = spark.stages.iter().filter_map(|stage| {
         let group = app.groups.get(stage.group?)?;
@@ -144,7 +139,7 @@ fn stage_share(figures: &Figures, app_time: Option<Millis>, limits: &Limits) -> 
 
 fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
     let from = limits.skew_ratio.values().map_or(0.0, |[low, ..]| low);
-    let matters = |flow: &Flow| flow.of_slowest >= LITTLE && flow.ratio() >= from;
+    let matters = |flow: &Flow| flow.of_slowest.as_f64() >= limits.ignored_data.get() && flow.ratio() >= from;
     let mut more: Vec<Flow> = figures.flows.iter().copied().filter(matters).collect();
     more.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
     if !more.is_empty() {
@@ -153,7 +148,7 @@ fn causes(figures: &Figures, limits: &Limits) -> Vec<Cause> {
     }
     let gc =
         figures.run_time.zip(figures.slowest.gc).filter(|(run, gc)| gc.as_f64() * 2.0 > run.gap().as_f64());
-    let starting = figures.run_time.is_some_and(|run| run.gap() <= START_UP);
+    let starting = figures.run_time.is_some_and(|run| run.gap().as_f64() <= limits.jvm_start.get());
     vec![match gc {
         _ if figures.slowest.first_on_executor && starting => Cause::FirstOnExecutor,
         Some((_, gc)) => Cause::Gc(gc),

@@ -7,8 +7,9 @@ use super::facts::Facts;
 use super::recommend::tasks_for;
 use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, Method, count};
-use crate::spark::change_to;
+use crate::shown::FINDINGS;
 use crate::spark::skew::{self, Skewed};
+use crate::spark::support::application::change_to;
 use crate::spark::support::memory::is_local;
 use crate::spark::support::partitions::{self, Source};
 use crate::spark::support::spill_sizing::AgainstSpill;
@@ -20,9 +21,6 @@ use elephant_model::model::conf::ConfKey;
 use elephant_rule::finding::{
     Advice, Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, and_more, multiple, percent,
 };
-
-/// How many stages get their own finding.
-const REPORTED: usize = 3;
 
 /// The message of a finding about a stage, with a phrase for each problem.
 const STAGE: &str = "{stage}: {troubles}";
@@ -48,11 +46,11 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
     bad.sort_by_key(|stage| {
         (Reverse(stage.severity(limits)), Reverse(stage.figures.stage_time), stage.stage.id)
     });
-    let more = bad.len().saturating_sub(REPORTED);
+    let more = bad.len().saturating_sub(FINDINGS);
     let is_changed = |reason| changes.iter().any(|change| change.reason == reason);
     let (helps, mut judged): (Vec<bool>, Vec<Judgement>) = bad
         .into_iter()
-        .take(REPORTED)
+        .take(FINDINGS)
         .map(|stage| {
             let helps = stage.spill > Severity::None && is_changed(Reason::Spill)
                 || stage.long_tasks > Severity::None && is_changed(Reason::LongTasks);

@@ -1,11 +1,10 @@
 //! Stages that write many small files, one for each task.
 
 use super::Parallelism;
+use crate::spark::support::application::runs_sql;
 use crate::spark::support::partitions::{Source, StageTasks};
 use crate::spark::support::slots::Slots;
 use crate::spark::support::stage_text::label;
-use crate::spark::{change, runs_sql};
-use crate::wording::{grouped, other_stages};
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
@@ -14,9 +13,8 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind};
+use elephant_rule::wording::{change, grouped, other_stages};
 
-/// The data of a task that writes files of a good size: a block of HDFS, and what a task of a shuffle handles well.
-const GOOD: f64 = 128.0 * 1024.0 * 1024.0;
 /// The message about files that are too small.
 const MESSAGE: &str =
     "{stage}[ and {others}]: tasks wrote {files} files of {mean_file_bytes} on average ({limit})";
@@ -53,8 +51,14 @@ impl<'a> Written<'a> {
         let read = attempts.sum(&read).unwrap_or_default() as f64;
         // Enough tasks for all slots, and for what they read.
         let open = slots.within(tasks.from, tasks.to)?;
-        let wanted = open.max(bytes as f64 / GOOD).max(read / GOOD).ceil().max(1.0);
-        (2.0 * wanted <= files as f64).then_some(Self { stage, files, bytes, wanted: wanted as u64 })
+        let good = params.good_file_size.get();
+        let wanted = open.max(bytes as f64 / good).max(read / good).ceil().max(1.0);
+        (params.fewer_files.get() * wanted <= files as f64).then_some(Self {
+            stage,
+            files,
+            bytes,
+            wanted: wanted as u64,
+        })
     }
 }
 

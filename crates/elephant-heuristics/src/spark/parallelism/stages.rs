@@ -1,21 +1,16 @@
 //! The time that stages lost because of their number of tasks.
 
 use super::Parallelism;
-use crate::spark::support::partitions::{Source, StageTasks, TIMES_SMALL};
+use crate::spark::support::partitions::{Source, StageTasks};
 use crate::spark::support::slots::Slots;
 use elephant_base::stats::descriptive::{mean, median};
 use elephant_base::units::Millis;
-use elephant_model::model::Application;
+use elephant_catalogue::Advised;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::TroubleKind;
 
-/// A stage that loses less is not judged.
-const LEAST_LOSS: Millis = Millis::new(100);
-
-/// Small tasks are too many from this multiple of the wanted number on.
-const MANY_TIMES: f64 = 5.0;
 /// A stage with a number of tasks that does not fit, and what that cost.
 pub(super) struct Lost<'a> {
     pub(super) stage: &'a Stage,
@@ -33,7 +28,7 @@ pub(super) struct Lost<'a> {
 }
 
 /// The stages that lost time because of their number of tasks, in the order of the stages.
-pub(super) fn all<'a>(app: &'a Application, spark: &'a Spark, params: &Parallelism) -> Vec<Lost<'a>> {
+pub(super) fn all<'a>(app: &Advised<'a>, spark: &'a Spark, params: &Parallelism) -> Vec<Lost<'a>> {
     // All tasks of a barrier stage must run at once, so more of them than slots would fail.
     let completed =
         spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete && !stage.is_barrier);
@@ -54,7 +49,7 @@ fn reads_little(group: &TaskGroup, params: &Parallelism) -> bool {
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn lost<'a>(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     (stage, group): (&'a Stage, &TaskGroup),
     slots: &Slots<'_>,
@@ -68,16 +63,17 @@ fn lost<'a>(
     let work = tasks.work()?;
     let small = params.small_task_time.get();
     let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
-    let may_be_few = mean >= TIMES_SMALL * small && count < params.aim().most_splits(slots);
-    let is_many = count >= MANY_TIMES * enough
-        && (middle < small || (middle < TIMES_SMALL * small && reads_little(group, params)));
+    let apart = app.advice.small_tasks_apart.get() * small;
+    let may_be_few = mean >= apart && count < params.aim().most_splits(slots);
+    let is_many = count >= params.many_times.get() * enough
+        && (middle < small || (middle < apart && reads_little(group, params)));
     // Finding out what sets the number of tasks takes a look at all jobs. Most stages have a number that fits and end
     // here.
     if !may_be_few && !is_many {
         return None;
     }
     let source = Source::of(app, spark, stage, group);
-    let splits = params.aim().splits(slots, work, source, group);
+    let splits = params.aim().splits(app, (slots, work), (source, group));
     let span = (tasks.to - tasks.from) as f64;
     let (kind, wanted, overhead, time) = if may_be_few && count < splits {
         // Uneven tasks are skew, which has its own rule: only the even part counts.
@@ -86,15 +82,18 @@ fn lost<'a>(
         // Cores that other stages used at the same time were not idle.
         let most = even.min(span) - ideal;
         let idle = |most: f64| most.min(span * all.idle(open, tasks.from, tasks.to) / slots);
-        let time = if most < LEAST_LOSS.as_f64() { most } else { idle(most) };
+        let time = if most < params.ignored_time.get() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if is_many {
-        let overhead = tasks.overhead_of_small(middle, params.small_task_overhead.get());
+        let overhead = {
+            let most = params.small_task_overhead.get();
+            tasks.overhead_of_small(params.smallest_tasks.get(), middle, most)
+        };
         (TroubleKind::ManyTasks, enough, overhead, ((count - enough) * overhead / slots).min(span))
     } else {
         return None;
     };
-    let time = Millis::from_f64(time).filter(|time| *time >= LEAST_LOSS)?;
+    let time = Millis::from_f64(time).filter(|time| time.as_f64() >= params.ignored_time.get())?;
     Some(Lost {
         stage,
         kind,

@@ -6,18 +6,13 @@ use super::{Loss, Parallelism};
 use crate::spark::support::partitions::StageTasks;
 use crate::spark::support::slots::Slots;
 use crate::spark::support::stage_text::label;
-use crate::wording::other_stages;
 use elephant_base::stats::descriptive::median;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_rule::finding::{Judgement, Measure, Subject, TroubleKind};
-
-/// With so many tasks for each slot, the first task of each executor, which also loads classes, does not count.
-const ROUNDS: f64 = 3.0;
-/// The rest of the time before and after the run of a task has other reasons, such as a busy driver.
-const MOST: f64 = 0.5;
+use elephant_rule::wording::other_stages;
 
 const MESSAGE: &str = "{stage}[ and {others}]: a task takes {deserialize_ms} to read what it runs; about {lost_ms} were lost, \
                        {lost_ratio:%} of the run time ({limit})";
@@ -51,7 +46,7 @@ impl<'a> Started<'a> {
         let tasks = StageTasks::of(group)?;
         let open = slots.within(tasks.from, tasks.to)?.max(1.0);
         let count = tasks.times.len() as f64;
-        if count < ROUNDS * open || each < MOST * tasks.overhead {
+        if count < params.start_rounds.get() * open || each < params.start_share.get() * tasks.overhead {
             return None;
         }
         let time = Millis::from_f64((count * beyond / open).min((tasks.to - tasks.from) as f64))?;

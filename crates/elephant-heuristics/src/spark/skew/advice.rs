@@ -1,15 +1,14 @@
 //! Advice against uneven data: smaller splits, adaptive joins, or other keys.
 
-use crate::spark::{change, change_to, runs_sql};
+use crate::spark::support::application::{change_to, runs_sql};
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::{SPLITS_HASH_JOINS, SPLITS_JOINS};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Operator, Spark, SqlExecution, Stage};
 use elephant_rule::finding::{Advice, SettingChange};
-
-/// Tasks that read less are not worth smaller splits: the setting applies to all files of the application.
-const WORTH_SPLITTING: Bytes = Bytes::from_mib(32);
+use elephant_rule::wording::change;
 
 const OTHER_KEYS: &str = "distribute the most frequent keys: add a random salt to them and aggregate in two steps, first with \
                           the salt, then without it";
@@ -27,7 +26,7 @@ pub(in crate::spark) struct Skewed {
 
 /// Remedies for uneven data of a stage.
 pub(in crate::spark) fn against(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     stage: &Stage,
     skewed: Skewed,
@@ -55,7 +54,7 @@ fn is_called_join(stage: &Stage) -> bool {
 }
 
 /// Smaller splits of files, if a setting bounds them.
-fn smaller_splits(app: &Application, spark: &Spark, stage: &Stage, skewed: Skewed) -> Advice {
+fn smaller_splits(app: &Advised<'_>, spark: &Spark, stage: &Stage, skewed: Skewed) -> Advice {
     let even = "split the input more evenly: files of similar size in a format that can be split";
     let now = app.in_force(ConfKey::FilesMaxPartitionBytes, |conf, key| conf.spark_size(key, Bytes::new(1)));
     let Some(now) = now else { return even.into() };
@@ -63,7 +62,7 @@ fn smaller_splits(app: &Application, spark: &Spark, stage: &Stage, skewed: Skewe
     let bounded = skewed.bytes.filter(|(largest, _)| runs_sql(spark, stage) && *largest <= now);
     let Some((largest, median)) = bounded else { return even.into() };
     let smaller = median.max(Bytes::new(largest.get() / 8));
-    if largest < WORTH_SPLITTING || smaller >= now {
+    if largest < app.advice.uneven_splits.bytes() || smaller >= now {
         return even.into();
     }
     let split = change(app, ConfKey::FilesMaxPartitionBytes, in_spark(smaller));
@@ -99,10 +98,10 @@ impl Join {
 
     /// Settings with which adaptive execution splits a partition of size `largest`, where the median partition has size
     /// `median`. Empty if no setting does, or if all are already in force.
-    fn split(&self, app: &Application, (largest, median): (Bytes, Bytes)) -> Vec<SettingChange> {
+    fn split(&self, app: &Advised<'_>, (largest, median): (Bytes, Bytes)) -> Vec<SettingChange> {
         let factor = app.in_force(ConfKey::AdaptiveSkewFactor, Conf::fraction);
         let ratio = largest.as_f64() / median.as_f64();
-        if !self.splits || ratio <= 2.0 {
+        if !self.splits || ratio <= app.advice.uneven_join.get() {
             return Vec::new();
         }
         let size = |key| app.in_force(key, |conf, key| conf.spark_size(key, Bytes::new(1)));

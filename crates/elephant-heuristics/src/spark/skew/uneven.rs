@@ -3,15 +3,15 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::max_concurrent::max_concurrent;
 use crate::spark::support::memory;
-use crate::wording::grouped;
+use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::stats::median;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_model::model::table::{TaskGroup, TimePoint};
+use elephant_rule::wording::grouped;
 
 const SHUFFLE: &[Counter] = &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
 const INPUT: &[Counter] = &[Counter::InputBytes];

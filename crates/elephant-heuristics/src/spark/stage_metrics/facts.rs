@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Share;
+use crate::shown::STAGE_NAME;
 use crate::spark::support::cancelled::stage_was_cancelled;
 use crate::spark::support::failures::Ends;
 use elephant_base::units::Millis;
@@ -11,9 +12,6 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{EndReason, TaskGroup};
-
-/// How many characters of a stage's name are shown.
-const NAME_LENGTH: usize = 40;
 
 pub(super) struct Facts<'a> {
     pub(super) stage: &'a Stage,
@@ -69,10 +67,10 @@ impl<'a> Facts<'a> {
 /// A text on one line, shortened if it is long.
 pub(super) fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= NAME_LENGTH {
+    if line.chars().count() <= STAGE_NAME {
         return line;
     }
-    let start: String = line.chars().take(NAME_LENGTH - 1).collect();
+    let start: String = line.chars().take(STAGE_NAME - 1).collect();
     format!("{}…", start.trim_end())
 }
 

@@ -2,9 +2,9 @@
 
 use super::failures::{Failures, Kind};
 use super::{Counted, Failing};
-use crate::spark::percent;
 use elephant_base::severity::Severity;
 use elephant_rule::finding::Phrase;
+use elephant_rule::wording::percent;
 
 /// The limit of a stage that failed by its tasks.
 const FAILED_STAGE: &str = "critical for a failed stage";

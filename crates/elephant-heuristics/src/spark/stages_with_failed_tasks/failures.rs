@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::losses::{exclusions, shown};
-use crate::spark::percent;
 use crate::spark::support::failed_places::FailedPlaces;
 use crate::spark::support::stage_text::{cause, first_line};
 use elephant_base::severity::Severity;
@@ -13,6 +12,7 @@ use elephant_model::model::Application;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
 use elephant_rule::finding::{Measure, Phrase};
+use elephant_rule::wording::percent;
 
 // How often failed tasks failed, if not once each.
 const OF_ONE_TASK: &str = " {times}";

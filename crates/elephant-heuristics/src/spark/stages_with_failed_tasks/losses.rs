@@ -3,15 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Counted, Failing, REPORTED};
-use crate::spark::percent;
+use super::{Counted, Failing};
+use crate::shown::FINDINGS;
 use crate::spark::support::losses::{Loss, describe_all, lost_executors, mostly_on, only_host, worst_host};
 use crate::spark::support::remedies::against_losses;
-use crate::wording::{limit, plural};
 use elephant_base::severity::Severity;
+use elephant_catalogue::Advised;
 use elephant_model::model::spark::Spark;
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject};
+use elephant_rule::wording::{limit, percent, plural};
 
 /// The message.
 const LOSSES: &str =
@@ -29,7 +30,7 @@ const NODE: &str = "node {host} was excluded[ after failures on {executors}]";
 const MORE: &str = "{more} more were excluded";
 
 /// The judgement; `stages` is the number of stages with relevant failures.
-pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: u64) -> Judgement {
+pub(super) fn judge(params: &Failing, app: &Advised<'_>, spark: &Spark, stages: u64) -> Judgement {
     let lost: Vec<Loss<'_>> = lost_executors(spark).collect();
     let all = spark.executors.len() as u64;
     let share = lost.len() as f64 / all as f64;
@@ -78,7 +79,7 @@ pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: 
 }
 
 /// The same advice as that on the stages, whose findings may not be shown.
-fn advice(app: &Application, spark: &Spark, lost: &[Loss<'_>]) -> Vec<Advice> {
+fn advice(app: &Advised<'_>, spark: &Spark, lost: &[Loss<'_>]) -> Vec<Advice> {
     if lost.is_empty() {
         return vec![
             "check the disks, memory and logs of what was excluded; the other nodes did its work".into(),
@@ -134,8 +135,8 @@ pub(super) fn exclusions(
 
 /// The first exclusions, and how many more there are.
 pub(super) fn shown(mut excluded: Vec<Phrase>) -> Phrase {
-    let more = excluded.len().saturating_sub(REPORTED);
-    excluded.truncate(REPORTED);
+    let more = excluded.len().saturating_sub(FINDINGS);
+    excluded.truncate(FINDINGS);
     if more > 0 {
         excluded.push(Phrase::new(MORE, &[("more", &more)]));
     }

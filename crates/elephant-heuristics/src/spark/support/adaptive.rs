@@ -6,16 +6,16 @@
 
 use super::memory::{Setting, in_force, shuffle_partitions};
 use super::stage_figures::{Figures, FlowKind};
-use crate::spark::change;
 use elephant_base::units::Bytes;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_rule::finding::SettingChange;
+use elephant_rule::wording::change;
 
 /// Merged partitions are at least this share of the advisory size on average: two neighbours together exceed it.
-const LEAST: f64 = 0.5;
+const MERGED_AT_LEAST: f64 = 0.5;
 /// Merged partitions exceed the advisory size by at most this factor, because sizes are measured before the merge.
-const MOST: f64 = 1.1;
+const MERGED_AT_MOST: f64 = 1.1;
 
 /// The advisory size, if adaptive execution merges partitions. Before Spark 3.0, it merged them by other settings.
 fn advisory(app: &Application) -> Option<Bytes> {
@@ -49,8 +49,8 @@ pub(in crate::spark) fn is_merged(app: &Application, figures: &Figures) -> bool 
     let each = read.total.as_f64() / figures.tasks.max(1) as f64;
     figures.reads_shuffle_only()
         && figures.tasks < initial(app)
-        && each >= advisory.as_f64() * LEAST
-        && each <= advisory.as_f64() * MOST
+        && each >= advisory.as_f64() * MERGED_AT_LEAST
+        && each <= advisory.as_f64() * MERGED_AT_MOST
 }
 
 /// The settings with which a shuffle of SQL has `wanted` tasks that read `read` bytes together.

@@ -1,15 +1,17 @@
 //! Memory of executors outside their heaps: overhead and Spark's off-heap memory.
 
+use super::application::{change_to, spark};
 use super::memory::{
     self, Overhead, ROOM, Setting, default_overhead, heap, heap_key, in_containers, is_python, overhead,
     overhead_for, resident, room_for, rounded_up,
 };
-use crate::spark::{change, change_to, spark};
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{Executor, ExecutorMetric, Spark};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::change;
 
 /// A line that keeps enough memory for all processes, if the heap shrinks to `new_heap` and the overhead
 /// with it.
@@ -74,18 +76,16 @@ fn less_off_heap(app: &Application, spark: &Spark) -> Option<Advice> {
     (wanted < held).then(|| Advice::new(what).set([less]))
 }
 
-/// With at most this share of it in use, a heap can give memory to the overhead.
-const SPARE: f64 = 0.5;
-
 /// The advice on executors whose containers were killed for their memory, with the overhead that is wanted. A heap that was
 /// hardly used gives up memory: `fit_overhead` of the recommended configuration adds it to the overhead, so that containers stay
 /// as large.
-pub(crate) fn against_kills(app: &Application, wanted: SettingChange) -> Advice {
+pub(crate) fn against_kills(app: &Advised<'_>, wanted: SettingChange) -> Advice {
     const MORE: &str = "increase the memory overhead of containers";
     let Some(spark) = spark(app) else { return Advice::new(MORE).set([wanted]) };
     let python = if is_python(app, spark) { ", which Python workers use" } else { "" };
     let now = heap(app, heap_key(app, spark));
-    let peak = memory::peak_heap(spark).filter(|peak| peak.as_f64() <= SPARE * now.as_f64());
+    let peak =
+        memory::peak_heap(spark).filter(|peak| peak.as_f64() <= app.advice.spare_heap.get() * now.as_f64());
     let smaller =
         peak.filter(|_| in_containers(app, spark)).map(|peak| (peak, rounded_up(memory::heap_for(peak))));
     match smaller.filter(|(_, heap)| *heap < now) {

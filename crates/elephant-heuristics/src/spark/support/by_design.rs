@@ -1,7 +1,7 @@
 //! Applications whose driver waits by design: streams wait for their next batch, servers and shells for their users.
 
 use elephant_model::model::Application;
-use elephant_model::model::spark::Spark;
+use elephant_model::model::spark::{Spark, is_databricks_job};
 
 /// What a driver waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,8 @@ impl Waits {
         }
         let is_named =
             |name: &str| SERVERS.contains(&name) || BEGINNINGS.iter().any(|start| name.starts_with(start));
-        let serves = app.name.as_deref().is_some_and(is_named)
+        // Databricks gives all applications the same name, also those of jobs that nobody waits for.
+        let serves = app.name.as_deref().is_some_and(is_named) && !is_databricks_job(app)
             || OF_SHELLS.iter().any(|setting| app.conf.raw(setting).is_some());
         serves.then_some(Self::Users)
     }
@@ -83,6 +84,8 @@ mod tests {
         assert_eq!(waits("livy-session-12", &[]), Some(Waits::Users));
         assert_eq!(waits("Thrift JDBC/ODBC Server", &[]), Some(Waits::Users));
         assert_eq!(waits("PySparkShell", &[]), Some(Waits::Users));
+        assert_eq!(waits("Databricks Shell", &[]), Some(Waits::Users));
+        assert_eq!(waits("Databricks Shell", &[("spark.databricks.clusterSource", "JOB")]), None);
         assert_eq!(waits("my notebook", &[("spark.repl.class.uri", "x")]), Some(Waits::Users));
     }
 

@@ -8,18 +8,12 @@
 use super::memory::{BEYOND, ExecutorSize, FULL, in_force, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::process::LARGEST_COMPRESSED_HEAP;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Spark};
 use elephant_rule::finding::Advice;
-
-/// Up to this size, a heap may grow by any factor.
-const SMALL: Bytes = Bytes::from_mib(8 * 1024);
-/// Up to this size, a heap may double.
-const LARGE: Bytes = Bytes::from_mib(16 * 1024);
-/// A heap that grows by less than this factor is no remedy.
-const WORTH: f64 = 1.25;
 
 const LESS_DATA: &str = "give each task less data: more partitions, fewer columns, less cached data";
 /// The same where the heap is so large already that hardly a larger one makes sense.
@@ -37,11 +31,16 @@ pub(crate) struct Collections {
     can_spread: bool,
     /// Whether tasks spilled: with more heap they would keep more data in it.
     spills: bool,
+    /// Up to this size, a heap may grow by any factor, and up to the next, it may double.
+    small_heap: Bytes,
+    large_heap: Bytes,
+    /// A heap that grows by less than this factor is no remedy.
+    worth_growth: f64,
 }
 
 impl Collections {
     /// `None` if no task reports the time of collections.
-    pub(crate) fn of(app: &Application, spark: &Spark) -> Option<Self> {
+    pub(crate) fn of(app: &Advised<'_>, spark: &Spark) -> Option<Self> {
         let sum = |of: fn(&Executor) -> Option<Millis>| spark.workers().filter_map(of).reduce(|a, b| a + b);
         let (collections, time) = (sum(|it| it.totals.gc_time)?, sum(|it| it.totals.task_time)?);
         Some(Self {
@@ -52,6 +51,9 @@ impl Collections {
                 || in_force(app, ConfKey::ExecutorInstances).is_some()
                 || ClusterManager::of_application(app) == Some(ClusterManager::Standalone),
             spills: app.groups.iter().filter_map(spilled).any(|spilled| spilled > Bytes::default()),
+            small_heap: app.advice.small_heap.bytes(),
+            large_heap: app.advice.large_heap.bytes(),
+            worth_growth: app.advice.worth_growth.get(),
         })
     }
 
@@ -91,7 +93,8 @@ impl Collections {
             Bytes::from_f64(self.now.heap.as_f64() * times * BEYOND).map(rounded_up)
         });
         let twice = Bytes::new(self.now.heap.get().saturating_mul(2));
-        let heap = enough.filter(|&heap| heap <= SMALL || (heap <= LARGE && heap <= twice));
+        let heap =
+            enough.filter(|&heap| heap <= self.small_heap || (heap <= self.large_heap && heap <= twice));
         let size = heap.map_or_else(|| self.doubled(), |heap| ExecutorSize { heap, ..self.now });
         size.with_room(self.now, self.peak)
     }
@@ -105,12 +108,17 @@ impl Collections {
         let can_be_fewer = cores_can_change && self.can_spread;
         match cores {
             5.. if can_be_fewer => fewer,
-            _ if heap < LARGE => ExecutorSize { heap: twice, ..self.now },
+            _ if heap < self.large_heap => ExecutorSize { heap: twice, ..self.now },
             3.. if can_be_fewer => fewer,
-            _ if grows(heap) => ExecutorSize { heap: twice.min(LARGEST_COMPRESSED_HEAP), ..self.now },
+            _ if self.grows(heap) => ExecutorSize { heap: twice.min(LARGEST_COMPRESSED_HEAP), ..self.now },
             2.. if can_be_fewer => fewer,
             _ => self.now,
         }
+    }
+
+    /// Whether a heap of this size can grow so much that it matters.
+    fn grows(&self, heap: Bytes) -> bool {
+        LARGEST_COMPRESSED_HEAP.as_f64() >= heap.as_f64() * self.worth_growth
     }
 
     /// Whether collections fall by a level of `cutoffs` with this heap and these cores, as far as the log tells.
@@ -139,7 +147,7 @@ impl Collections {
         let to = self.wanted(cutoffs);
         let settings = resized(app, spark, self.now, to);
         if settings.is_empty() {
-            return vec![if grows(self.now.heap) { LESS_DATA } else { FEWER_OBJECTS }.into()];
+            return vec![if self.grows(self.now.heap) { LESS_DATA } else { FEWER_OBJECTS }.into()];
         }
         let what =
             if to.cores < self.now.cores { "run fewer tasks per heap" } else { "give tasks more heap" };
@@ -152,14 +160,10 @@ impl Collections {
     }
 }
 
-/// Whether a heap of this size can grow so much that it matters.
-fn grows(heap: Bytes) -> bool {
-    LARGEST_COMPRESSED_HEAP.as_f64() >= heap.as_f64() * WORTH
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
     use elephant_model::model::spark::ExecutorMetric;
 
     const CUTOFFS: [f64; 4] = [0.08, 0.1, 0.15, 0.2];
@@ -172,7 +176,7 @@ mod tests {
         executor.totals.gc_time = Some(Millis::from_secs(percent));
         elephant_sample::peaks(executor, &[(ExecutorMetric::JvmHeapMemory, peak << 20)]);
         let spark = app.spark.as_deref().unwrap();
-        let advice = Collections::of(&app, spark).unwrap().advice(&app, spark, Some(CUTOFFS));
+        let advice = Collections::of(&advised(&app), spark).unwrap().advice(&app, spark, Some(CUTOFFS));
         advice.iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n")
     }
 

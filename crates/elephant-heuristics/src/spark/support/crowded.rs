@@ -3,30 +3,19 @@
 
 use std::collections::BTreeSet;
 
+use super::application::{change_to, spark};
 use super::memory;
+use super::partitions::StageTasks;
 use super::slots::Slots;
 use super::stage_text::label;
-use crate::spark::{change_to, spark};
-use crate::wording::other_stages;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_catalogue::Advised;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Executor, Spark, Stage, StageStatus};
 use elephant_model::model::table::{Locality, TaskGroup};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::{Advice, Phrase};
-
-use super::partitions::StageTasks;
-
-/// At most this share of the executors ran the stage.
-const FEW: f64 = 0.5;
-/// At least this share of the slots was idle.
-const IDLE: f64 = 0.5;
-/// Tasks of fewer rounds than this on the executors that worked hardly waited.
-const ROUNDS: f64 = 2.0;
-/// Stages that took a smaller share of the run are not worth a setting.
-const MUCH: f64 = 0.2;
-/// Nearly all tasks ran where their data is.
-const NEARLY_ALL: f64 = 0.9;
+use elephant_rule::wording::other_stages;
 
 /// Waits for single levels of locality, which come before the one for all.
 const OF_LEVELS: [&str; 3] =
@@ -48,7 +37,7 @@ pub(crate) struct Crowded<'a> {
 
 impl<'a> Crowded<'a> {
     /// `None` if there are no such stages, or if they took little of the run.
-    pub(crate) fn of(app: &'a Application) -> Option<Self> {
+    pub(crate) fn of(app: &'a Advised<'a>) -> Option<Self> {
         let spark = spark(app)?;
         // Tasks may not run on excluded executors, and with profiles not on all.
         let is_excluded = spark.executors.iter().any(|executor| executor.exclusions > 0);
@@ -70,7 +59,7 @@ impl<'a> Crowded<'a> {
         let run_time = memory::run_time(app)?;
         let others = crowded.len().saturating_sub(1);
         let &(_, stage, working, executors) = crowded.first()?;
-        let is_much = time.as_f64() >= MUCH * run_time.as_f64();
+        let is_much = time.as_f64() >= app.advice.crowded_time.get() * run_time.as_f64();
         is_much.then_some(Self { stage, others, working, executors })
     }
 
@@ -102,19 +91,19 @@ impl<'a> Crowded<'a> {
 
 /// The time of a stage whose tasks crowded on few executors, how many these were, and how many there were.
 fn crowd(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     group: &TaskGroup,
     slots: &Slots<'_>,
 ) -> Option<(Millis, u64, u64)> {
     let attempts = &group.attempts;
     let rows = 0..attempts.len();
-    if (group.tasks.len() as f64) < ROUNDS {
+    if (group.tasks.len() as f64) < app.advice.crowded_rounds.get() {
         return None;
     }
     let places: BTreeSet<Symbol> = rows.clone().filter_map(|row| attempts.executor(row)).collect();
     // Most stages run on more executors and end here.
-    if places.len() as f64 > FEW * spark.executors.len() as f64 {
+    if places.len() as f64 > app.advice.crowded_executors.get() * spark.executors.len() as f64 {
         return None;
     }
     let tasks = StageTasks::of(group)?;
@@ -130,15 +119,17 @@ fn crowd(
     let of_working: u64 = working.iter().map(|executor| memory::slots(app, executor)).sum();
     let is_few = !working.is_empty()
         && working.len() == places.len()
-        && working.len() as f64 <= FEW * alive.len() as f64
-        && tasks.times.len() as f64 >= ROUNDS * of_working as f64;
+        && working.len() as f64 <= app.advice.crowded_executors.get() * alive.len() as f64
+        && tasks.times.len() as f64 >= app.advice.crowded_rounds.get() * of_working as f64;
     let is_local =
         |row: &usize| matches!(attempts.locality(*row), Some(Locality::ProcessLocal | Locality::NodeLocal));
-    if !is_few || (rows.filter(is_local).count() as f64) < NEARLY_ALL * attempts.len() as f64 {
+    if !is_few
+        || (rows.filter(is_local).count() as f64) < app.advice.crowded_local.get() * attempts.len() as f64
+    {
         return None;
     }
     let open = slots.within(tasks.from, tasks.to)?;
-    let is_idle = slots.idle(open, tasks.from, tasks.to) >= IDLE * open;
+    let is_idle = slots.idle(open, tasks.from, tasks.to) >= app.advice.crowded_idle.get() * open;
     let time = Millis::between(Timestamp::from_millis(tasks.from), Timestamp::from_millis(tasks.to))?;
     is_idle.then_some((time, working.len() as u64, alive.len() as u64))
 }
@@ -146,6 +137,7 @@ fn crowd(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
     use elephant_model::model::table::Outcome;
 
     /// A stage of 16 tasks that run on the first `working` of 8 executors, in an application of 120 s.
@@ -167,8 +159,8 @@ mod tests {
         app
     }
 
-    fn advised(app: &Application) -> Option<String> {
-        let line = Crowded::of(app).and_then(|_| Crowded::advice(app))?;
+    fn advice_on(app: &Application) -> Option<String> {
+        let line = Crowded::of(&advised(app)).and_then(|_| Crowded::advice(app))?;
         Some(line.settings.first().map_or(line.text.clone(), ToString::to_string))
     }
 
@@ -176,30 +168,30 @@ mod tests {
     fn tasks_that_wait_for_few_executors_should_run_on_others() {
         let crowded = app(2, Locality::NodeLocal, &[]);
         assert_eq!(
-            Crowded::of(&crowded).unwrap().phrase().to_string(),
+            Crowded::of(&advised(&crowded)).unwrap().phrase().to_string(),
             "tasks of stage 0.0 (count at App.scala:0) waited for 2 of 8 executors, which have their data, while the \
              others were idle"
         );
-        assert_eq!(advised(&crowded).as_deref(), Some("--conf spark.locality.wait=0s"));
+        assert_eq!(advice_on(&crowded).as_deref(), Some("--conf spark.locality.wait=0s"));
         // A wait of this level comes before the one for all.
         let of_level = app(2, Locality::NodeLocal, &[("spark.locality.wait.node", "30s")]);
-        assert!(advised(&of_level).unwrap().ends_with(": lower spark.locality.wait.node"));
+        assert!(advice_on(&of_level).unwrap().ends_with(": lower spark.locality.wait.node"));
         // Nothing waits.
-        assert_eq!(advised(&app(2, Locality::NodeLocal, &[("spark.locality.wait", "0")])), None);
+        assert_eq!(advice_on(&app(2, Locality::NodeLocal, &[("spark.locality.wait", "0")])), None);
     }
 
     #[test]
     fn other_reasons_for_idle_executors_are_no_wait_for_data() {
-        assert_eq!(advised(&app(8, Locality::NodeLocal, &[])), None);
-        assert_eq!(advised(&app(2, Locality::OffSwitch, &[])), None);
+        assert_eq!(advice_on(&app(8, Locality::NodeLocal, &[])), None);
+        assert_eq!(advice_on(&app(2, Locality::OffSwitch, &[])), None);
         let mut excluded = app(2, Locality::NodeLocal, &[]);
         elephant_sample::spark(&mut excluded).executors[7].exclusions = 1;
-        assert_eq!(advised(&excluded), None);
+        assert_eq!(advice_on(&excluded), None);
         // As many tasks as slots: no task waited.
         let mut few = app(2, Locality::NodeLocal, &[]);
         for executor in &mut elephant_sample::spark(&mut few).executors {
             executor.cores = Some(20);
         }
-        assert_eq!(advised(&few), None);
+        assert_eq!(advice_on(&few), None);
     }
 }

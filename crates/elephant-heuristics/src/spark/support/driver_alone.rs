@@ -1,16 +1,12 @@
 //! The time in which executors were held and no job ran: the driver worked alone, or waited for its user.
 
+use super::application::spark;
 use super::by_design::Waits;
-use crate::spark::{percent, spark};
 use elephant_base::units::{Millis, Timestamp};
-use elephant_model::model::Application;
+use elephant_catalogue::Advised;
 use elephant_model::model::spark::{Facet, Job, Spark};
 use elephant_rule::finding::{Advice, Measure, Phrase};
-
-/// A smaller share of the run is not reported: every application needs some time to start and to end.
-const MUCH: f64 = 0.2;
-/// A place has most of this time from this share on.
-const MOST: f64 = 0.5;
+use elephant_rule::wording::percent;
 
 /// The time in a message.
 const ALONE: &str = "no job ran for {time}, {share} of the run: the driver worked alone or waited, while up to {executors} \
@@ -54,14 +50,19 @@ pub(crate) struct DriverAlone<'a> {
 
 impl<'a> DriverAlone<'a> {
     /// `None` if it is a small part of the run, or if the log does not tell.
-    pub(crate) fn of(app: &'a Application) -> Option<Self> {
+    pub(crate) fn of(app: &'a Advised<'a>) -> Option<Self> {
         let spark = spark(app).filter(|spark| spark.gaps.reason(&[Facet::Jobs]).is_none())?;
         let (start, end) = (app.submitted_at?, app.finished_at?);
         let run_time = Millis::between(start, end).filter(|time| *time > Millis::ZERO)?;
         let spans = spans(spark, (start, end))?;
         let time: Millis = spans.iter().map(|span| span.time).sum();
         let waits = Waits::of(app, spark);
-        (time.as_f64() >= MUCH * run_time.as_f64()).then_some(Self { spans, time, run_time, waits })
+        (time.as_f64() >= app.advice.driver_alone.get() * run_time.as_f64()).then_some(Self {
+            spans,
+            time,
+            run_time,
+            waits,
+        })
     }
 
     fn of_place(&self, place: Place) -> impl Iterator<Item = &Span<'a>> {
@@ -90,7 +91,7 @@ impl<'a> DriverAlone<'a> {
     pub(crate) fn phrase(&self) -> Phrase {
         let share = percent(self.time.as_f64() / self.run_time.as_f64());
         let most = self.spans.iter().map(|span| span.executors).max().unwrap_or_default();
-        let executors = crate::wording::plural(most as u64, "executor");
+        let executors = elephant_rule::wording::plural(most as u64, "executor");
         let words: [(_, &dyn std::fmt::Display); 3] =
             [("time", &self.time), ("share", &share), ("executors", &executors)];
         match self.waits {
@@ -120,11 +121,11 @@ impl<'a> DriverAlone<'a> {
     }
 
     /// What the driver may do at these places, and how it takes less time.
-    pub(crate) fn advice(&self) -> Advice {
+    pub(crate) fn advice(&self, app: &Advised<'_>) -> Advice {
         if let Some(waits) = self.waits {
             return waits.advice().into();
         }
-        let most = MOST * self.time.as_f64();
+        let most = app.advice.driver_place.get() * self.time.as_f64();
         let what = match self.places().first() {
             Some((Place::After, time)) if time.as_f64() >= most => {
                 "look at what the driver does after the last job: committing or moving output files one by one (use a committer \
@@ -145,7 +146,7 @@ impl<'a> DriverAlone<'a> {
 }
 
 /// Whether the driver waits by design for much of the time.
-pub(crate) fn waits_by_design(app: &Application) -> bool {
+pub(crate) fn waits_by_design(app: &Advised<'_>) -> bool {
     DriverAlone::of(app).is_some_and(|alone| alone.is_by_design())
 }
 
@@ -191,6 +192,7 @@ fn spans(spark: &Spark, (start, end): (Timestamp, Timestamp)) -> Option<Vec<Span
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
 
     /// An application of 1000 s with two executors from 100 s on, and jobs with these times in seconds.
     fn alone(jobs: &[(i64, i64)]) -> Option<(String, String)> {
@@ -205,8 +207,9 @@ mod tests {
             (job.submitted_at, job.completed_at) = (seconds(*from), seconds(*to));
             elephant_sample::spark(&mut app).jobs.push(job);
         }
-        let alone = DriverAlone::of(&app)?;
-        Some((alone.phrase().to_string(), alone.advice().text))
+        let told = advised(&app);
+        let alone = DriverAlone::of(&told)?;
+        Some((alone.phrase().to_string(), alone.advice(&told).text))
     }
 
     #[test]
@@ -239,18 +242,19 @@ mod tests {
             job.of_stream = true;
             elephant_sample::spark(&mut app).jobs.push(job);
         }
-        assert!(waits_by_design(&app));
-        let alone = DriverAlone::of(&app).unwrap();
+        assert!(waits_by_design(&advised(&app)));
+        let told = advised(&app);
+        let alone = DriverAlone::of(&told).unwrap();
         assert_eq!(
             alone.phrase().to_string(),
             "no job ran for 13m 20s, 80 % of the run: the stream waited for its next batch, while up to 1 executor had nothing \
              to do"
         );
-        assert!(alone.advice().text.starts_with("a stream waits between its batches by design"));
+        assert!(alone.advice(&told).text.starts_with("a stream waits between its batches by design"));
         for job in &mut elephant_sample::spark(&mut app).jobs {
             job.of_stream = false;
         }
-        assert!(!waits_by_design(&app));
+        assert!(!waits_by_design(&advised(&app)));
     }
 
     /// The driver records an executor up to a minute before the application, by another clock.
@@ -263,7 +267,8 @@ mod tests {
         let mut job = Job::new(0);
         (job.submitted_at, job.completed_at) = (second(159), second(160));
         elephant_sample::spark(&mut app).jobs.push(job);
-        let alone = DriverAlone::of(&app).unwrap();
+        let told = advised(&app);
+        let alone = DriverAlone::of(&told).unwrap();
         assert_eq!((alone.time, alone.run_time), (Millis::from_secs(99), Millis::from_secs(100)));
     }
 

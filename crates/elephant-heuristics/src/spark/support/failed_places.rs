@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::failures::{self, Ends};
 use super::remedies::look_at;
-use crate::root_cause::Places;
-use crate::wording::plural;
+use elephant_analysis::root_cause::Places;
 use elephant_model::model::spark::{Job, JobResult, Spark, Stage, StageStatus};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
 use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::{Advice, Failure};
+use elephant_rule::wording::plural;
 
 /// The attempts of some tasks by node and by executor.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Failed attempts: their number, causes and remedies.
 
-use crate::spark::percent;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
 use elephant_rule::finding::Phrase;
+use elephant_rule::wording::percent;
 
 /// The attempts of some tasks by outcome. Killed attempts are neither failures nor completed work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,34 +1,29 @@
 //! Advice on executors that hold memory while no task runs on them.
 
+use super::application::{change_to, spark};
 use super::crowded::Crowded;
 use super::driver_alone::DriverAlone;
+use super::limited::Limited;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
-use super::pinned::{WORTH, unpin};
-use crate::spark::{change, change_to, spark};
+use super::pinned::unpin;
 use elephant_analysis::metrics::share_idle_beyond;
-use elephant_analysis::replay::spark::{Change, Recorded, Slots, task_cpus};
+use elephant_analysis::replay::spark::{Change, Recorded, Slots};
+use elephant_analysis::replay::{ERROR, MAX_ATTEMPTS};
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::IDLE_TIMEOUT;
 use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_model::model::spark::{ClusterManager, Executor, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, Platform, ShuffleService, Spark};
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
+use elephant_rule::wording::change;
 
-/// An idle timeout up to this is short: executors that come and go cost time to start.
-const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);
-/// With fewer executors, an application takes "as long" up to this multiple of its time: the error of a replay.
-const AS_LONG: f64 = 1.05;
-/// The maximum number of replays that search for a number of executors, and of attempts that they schedule.
+/// The maximum number of replays that search for a number of executors.
 const REPLAYS: usize = 6;
-const ATTEMPTS: usize = 400_000;
 
 const GIVE_WORK: &str = "give idle cores work: more tasks at once, or independent jobs at the same time; no executor was idle \
                          for long, and with fewer of them the application would take longer";
-
-/// Fewer executors are advised instead of dynamic allocation only if they free this much more of what is held: dynamic
-/// allocation also suits the next run.
-const CLEARLY: f64 = 0.1;
 
 /// The message about executors that an application does not need.
 const ENOUGH: &str = "in a replay it takes as long with {enough} of its {executors} executors";
@@ -36,14 +31,15 @@ const ENOUGH: &str = "in a replay it takes as long with {enough} of its {executo
 /// Why the cores of executors were idle, and how many executors would have been enough.
 pub(crate) struct Idleness<'a> {
     alone: Option<DriverAlone<'a>>,
+    limited: Option<Limited<'a>>,
     crowded: Option<Crowded<'a>>,
     fewest: Option<Fewest>,
 }
 
 impl<'a> Idleness<'a> {
-    pub(crate) fn of(app: &'a Application, recorded: Option<&Recorded>) -> Self {
+    pub(crate) fn of(app: &'a Advised<'a>, recorded: Option<&Recorded>) -> Self {
         let (alone, crowded) = (DriverAlone::of(app), Crowded::of(app));
-        Self { alone, crowded, fewest: fewest_executors(app, recorded) }
+        Self { alone, limited: Limited::of(app), crowded, fewest: fewest_executors(app, recorded) }
     }
 
     pub(crate) fn evidence(&self) -> Vec<(&'static str, Measure)> {
@@ -64,15 +60,21 @@ impl<'a> Idleness<'a> {
             _ => None,
         };
         let crowded = self.crowded.iter().map(Crowded::phrase);
-        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(crowded).chain(enough))
+        let limited = self.limited.iter().map(Limited::phrase);
+        let why = self.alone.iter().map(DriverAlone::phrase).chain(limited).chain(crowded);
+        Phrase::list("; ", why.chain(enough))
     }
 
     /// What the driver should do differently, and how executors are given back meanwhile.
-    pub(crate) fn advice(&self, app: &Application) -> Vec<Advice> {
-        let alone = self.alone.iter().map(DriverAlone::advice);
+    pub(crate) fn advice(&self, app: &Advised<'_>) -> Vec<Advice> {
+        let alone = self.alone.iter().map(|alone| alone.advice(app));
         if self.is_by_design() {
             // With fewer executors, batches and queries would take longer, although the application would not.
             return alone.chain(released(app).filter(|line| !line.settings.is_empty())).collect();
+        }
+        // Cores that no task can take should be taken before executors go.
+        if let Some(limited) = &self.limited {
+            return alone.chain(limited.advice()).collect();
         }
         // Executors that are idle while tasks wait should work before they go.
         match self.crowded.and_then(|_| Crowded::advice(app)) {
@@ -88,22 +90,22 @@ impl<'a> Idleness<'a> {
 }
 
 /// The advice if the cores of executors were idle for much of the time.
-pub(crate) fn release_idle(app: &Application, recorded: Option<&Recorded>) -> Vec<Advice> {
+pub(crate) fn release_idle(app: &Advised<'_>, recorded: Option<&Recorded>) -> Vec<Advice> {
     release(app, fewest_executors(app, recorded))
 }
 
 /// What makes dynamic allocation release idle executors.
-fn released(app: &Application) -> Option<Advice> {
+fn released(app: &Advised<'_>) -> Option<Advice> {
     if app.allocates_dynamically() { sooner(app) } else { dynamic_allocation(app) }
 }
 
-fn release(app: &Application, fewest: Option<Fewest>) -> Vec<Advice> {
+fn release(app: &Advised<'_>, fewest: Option<Fewest>) -> Vec<Advice> {
     let dynamic = app.allocates_dynamically();
     let released = released(app);
     let fewer = || match fewest? {
         Fewest::Of { count, slots, .. } => {
             let what = "use fewer executors; in a replay the application takes as long with them";
-            let fewer = number_of_executors(app, count, count.saturating_mul(slots));
+            let fewer = number_of_executors(app, count, slots);
             Some(Advice::new(what).set([fewer]))
         }
         Fewest::NotFew => None,
@@ -111,7 +113,12 @@ fn release(app: &Application, fewest: Option<Fewest>) -> Vec<Advice> {
     let frees = fewest.map_or(0.0, Fewest::frees);
     match released {
         // Executors that get a task now and then are never idle for long, although fewer executors could run all tasks.
-        Some(line) if !line.conditional && (dynamic || frees <= idle_share(app) + CLEARLY) => vec![line],
+        Some(line)
+            if !line.conditional
+                && (dynamic || frees <= idle_share(app) + app.advice.fewer_executors.get()) =>
+        {
+            vec![line]
+        }
         Some(line) if !line.conditional => fewer().into_iter().collect(),
         conditional => {
             let mut advice: Vec<Advice> = fewer().into_iter().chain(conditional).collect();
@@ -131,7 +138,7 @@ fn idle_share(app: &Application) -> f64 {
 
 /// What makes dynamic allocation release executors that it keeps: no minimum, other timeouts for executors with cached blocks
 /// or shuffle files, or a shorter timeout.
-fn sooner(app: &Application) -> Option<Advice> {
+fn sooner(app: &Advised<'_>) -> Option<Advice> {
     let release = |change| Advice::new("release idle executors").set([change]);
     let timeout = timeout(app);
     let pinned = spark(app).filter(|_| keeps_idle(app)).and_then(|spark| unpin(app, spark, timeout));
@@ -151,14 +158,17 @@ fn sooner(app: &Application) -> Option<Advice> {
 
 /// A shorter time after which dynamic allocation releases idle executors; `None` if it is already short, if no executor was
 /// idle for as long, or if executors stayed for longer than the one in force: then something else keeps them.
-pub(in crate::spark) fn shorter_idle_timeout(app: &Application) -> Option<SettingChange> {
-    let helps = timeout(app) > SHORT_IDLE_TIMEOUT && frees(app, SHORT_IDLE_TIMEOUT) && !keeps_idle(app);
-    helps.then(|| change(app, ConfKey::DynamicAllocationIdleTimeout, "30s"))
+pub(in crate::spark) fn shorter_idle_timeout(app: &Advised<'_>) -> Option<SettingChange> {
+    let short = app.advice.short_idle_timeout.millis();
+    let helps = timeout(app) > short && frees(app, short) && !keeps_idle(app);
+    helps.then(|| {
+        change(app, ConfKey::DynamicAllocationIdleTimeout, format!("{}s", short.get().div_ceil(1000)))
+    })
 }
 
 /// Whether executors were idle for longer than the timeout in force, so that something keeps them.
-fn keeps_idle(app: &Application) -> bool {
-    share_idle_beyond(app, timeout(app)).is_some_and(|share| share >= WORTH)
+fn keeps_idle(app: &Advised<'_>) -> bool {
+    share_idle_beyond(app, timeout(app)).is_some_and(|share| share >= app.advice.released_share.get())
 }
 
 fn timeout(app: &Application) -> Millis {
@@ -166,15 +176,16 @@ fn timeout(app: &Application) -> Millis {
 }
 
 /// Whether executors were idle for longer than `timeout` often enough; true if the log does not show it.
-fn frees(app: &Application, timeout: Millis) -> bool {
-    share_idle_beyond(app, timeout).is_none_or(|share| share >= WORTH)
+fn frees(app: &Advised<'_>, timeout: Millis) -> bool {
+    share_idle_beyond(app, timeout).is_none_or(|share| share >= app.advice.released_share.get())
 }
 
 /// Turns dynamic allocation on, with what keeps shuffle files when executors go. `None` if no executor was idle for longer than
 /// its timeout, or if Spark would ignore it.
-pub(in crate::spark) fn dynamic_allocation(app: &Application) -> Option<Advice> {
+pub(in crate::spark) fn dynamic_allocation(app: &Advised<'_>) -> Option<Advice> {
     // Without a shuffle service, Spark 2 on Kubernetes has no dynamic allocation.
-    let never = is_before_3(app) && is_on_kubernetes(app);
+    let service = shuffle_service(app);
+    let never = is_before_3(app) && service == Some(ShuffleService::Absent);
     if never || app.fixes_executors() || !frees(app, timeout(app)) {
         return None;
     }
@@ -184,8 +195,12 @@ pub(in crate::spark) fn dynamic_allocation(app: &Application) -> Option<Advice> 
     }
     let key = keeps_shuffle_files(app);
     let set = on.into_iter().chain(change_to(app, key, true));
-    if key == ConfKey::ShuffleService {
-        let what = "if the cluster runs the external shuffle service, release idle executors";
+    if key == ConfKey::ShuffleService && service != Some(ShuffleService::Runs) {
+        let how = match service {
+            Some(ShuffleService::First(how)) => format!(" ({how})"),
+            _ => String::new(),
+        };
+        let what = format!("if the cluster runs the external shuffle service{how}, release idle executors");
         return Some(Advice::new(what).set_for_first(set).conditional());
     }
     Some(Advice::new("release idle executors").set_for_first(set))
@@ -210,15 +225,15 @@ impl Fewest {
     }
 }
 
-/// The fewest executors with which a replay takes as long; `None` if it cannot be replayed.
+/// The fewest executors with which a replay takes as long, within its error; `None` if it cannot be replayed.
 fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fewest> {
     let spark = spark(app).filter(|spark| app.status == Status::Succeeded && !is_local(app, spark))?;
     let Recorded { plan, base } = recorded?;
     let (now, slots) = plan.executor_slots()?;
-    if plan.attempts.len().saturating_mul(REPLAYS) > ATTEMPTS {
+    if plan.attempts.len().saturating_mul(REPLAYS) > MAX_ATTEMPTS {
         return None;
     }
-    let longest = base.replayed.wall.as_f64() * AS_LONG;
+    let longest = base.replayed.wall.as_f64() * (1.0 + ERROR);
     let replayed = |count: u32| {
         let slots = Slots::Number(count.saturating_mul(slots));
         Some(plan.replay(&Change { slots, ..Change::default() }).ok()?.replayed)
@@ -243,12 +258,13 @@ fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fe
     Some(if frees { Fewest::Of { count, now, slots } } else { Fewest::NotFew })
 }
 
-/// The setting that bounds the number of executors, for `count` executors with `slots` task slots in total.
+/// The setting that bounds the number of executors, for `count` executors with `slots` task slots each.
 fn number_of_executors(app: &Application, count: u32, slots: u32) -> SettingChange {
     if app.allocates_dynamically() {
         change(app, ConfKey::DynamicAllocationMax, count)
     } else if ClusterManager::of_application(app) == Some(ClusterManager::Standalone) {
-        change(app, ConfKey::CoresMax, slots.saturating_mul(task_cpus(app)))
+        let cores = spark(app).and_then(|spark| spark.executors.iter().filter_map(|it| it.cores).max());
+        change(app, ConfKey::CoresMax, count.saturating_mul(cores.unwrap_or(slots)))
     } else {
         change(app, ConfKey::ExecutorInstances, count)
     }
@@ -276,32 +292,33 @@ pub(in crate::spark) fn keeps_shuffle_files(app: &Application) -> ConfKey {
 }
 
 /// Whether only the cluster's shuffle service keeps the files of executors that go: in Spark 2, and where executors were lost,
-/// because tracking only keeps dynamic allocation from removing them. Kubernetes has no such service.
+/// because tracking only keeps dynamic allocation from removing them. Some platforms have no such service.
 fn needs_service(app: &Application) -> bool {
     let lost = || app.spark.as_deref().is_some_and(|spark| lost_executors(spark).next().is_some());
-    !is_on_kubernetes(app) && (is_before_3(app) || lost())
+    shuffle_service(app) != Some(ShuffleService::Absent) && (is_before_3(app) || lost())
 }
 
 fn is_before_3(app: &Application) -> bool {
     app.version().is_some_and(|version| version < (3, 0))
 }
 
-fn is_on_kubernetes(app: &Application) -> bool {
-    ClusterManager::of_application(app) == Some(ClusterManager::Kubernetes)
+fn shuffle_service(app: &Application) -> Option<ShuffleService> {
+    Platform::of(app).map(|platform| platform.shuffle_service)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
 
     fn texts(settings: &[(&str, &str)], version: Option<&str>) -> (String, String) {
         let mut app = elephant_sample::app(settings);
         app.engine_version = version.map(str::to_owned);
-        let on = dynamic_allocation(&app).map(|advice| {
+        let on = dynamic_allocation(&advised(&app)).map(|advice| {
             let on: Vec<String> = advice.settings.iter().map(ToString::to_string).collect();
             if advice.conditional { format!("[{}]", on.join(" ")) } else { on.join(" ") }
         });
-        let advice = release_idle(&app, None);
+        let advice = release_idle(&advised(&app), None);
         let lines: Vec<String> = advice.iter().map(|line| line.text.clone()).collect();
         (lines.join("\n"), on.unwrap_or_default())
     }

@@ -1,14 +1,15 @@
 //! The causes of lost executors.
 
-use elephant_model::engine_facts::process::SIGKILL;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::memory::executor_life;
 use super::stage_text::first_line;
-use crate::root_cause::told;
+use crate::shown::NAMES;
+use elephant_analysis::executors::executor_life;
+use elephant_analysis::root_cause::told;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::diagnosis::{FailureKind, is_cancelled};
+use elephant_model::engine_facts::process::SIGKILL;
 use elephant_model::model::spark::{ClusterManager, Executor, Job, JobResult, Spark};
 use elephant_model::model::table::{Outcome, TaskGroup, TimePoint};
 use elephant_model::model::{Application, Symbol};
@@ -27,9 +28,6 @@ const TOLD: &str = "with the reason \"{reason}\"";
 
 /// Further losses.
 const MORE: &str = "{count} for other reasons";
-
-/// The most reasons that a message tells.
-const REASONS: usize = 3;
 
 /// The reason if the event log has none.
 const NO_REASON: &str = "the event log contains no reason";
@@ -221,12 +219,12 @@ pub(crate) fn describe_all(app: &Application, losses: &[Loss<'_>]) -> Phrase {
     let mut reasons: Vec<Vec<&Loss<'_>>> = reasons.into_values().collect();
     // The sort is stable.
     reasons.sort_by_key(|losses| Reverse(losses.len()));
-    let told = reasons.iter().take(REASONS).filter_map(|losses| match losses.as_slice() {
+    let told = reasons.iter().take(NAMES).filter_map(|losses| match losses.as_slice() {
         [only] => Some(describe(app, only)),
         [first, ..] => Some(describe_same(app, first, losses.len())),
         [] => None,
     });
-    let left: usize = reasons.iter().skip(REASONS).map(Vec::len).sum();
+    let left: usize = reasons.iter().skip(NAMES).map(Vec::len).sum();
     let more = (left > 0).then(|| Phrase::new(MORE, &[("count", &left)]));
     Phrase::list("; ", told.chain(more))
 }

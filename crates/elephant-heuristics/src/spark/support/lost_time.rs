@@ -4,7 +4,6 @@ use super::cancelled::{failed_by_itself, was_cancelled};
 use super::failed_places;
 use super::failures::Ends;
 use super::stage_text::cause;
-use crate::spark::percent;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
@@ -13,6 +12,7 @@ use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_rule::finding::Advice;
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::Ratio;
+use elephant_rule::wording::percent;
 
 /// Attempts of some tasks, and their time from launch to end.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,9 +3,12 @@
 
 pub(crate) use elephant_analysis::executors::*;
 
-use crate::spark::change;
-use crate::spark::support::losses::lost_executors;
+use super::application::spark;
+use super::losses::lost_executors;
+use crate::spark::support::jvms::doubt_of_heaps;
+use crate::spark::support::limited::Limited;
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::RESERVED_MEMORY;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -14,6 +17,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ClusterManager, Spark};
 use elephant_model::model::table::{EndReason, Outcome};
 use elephant_rule::finding::{Advice, SettingChange};
+use elephant_rule::wording::change;
 
 /// Advice on a heap that is as large as it must be.
 const NEEDED: &str =
@@ -21,17 +25,14 @@ const NEEDED: &str =
 /// Advice on a heap whose need is unknown.
 const SHORT: &str = "keep the heap: executors ran out of memory, and the event log does not contain the peaks of those that \
                      were lost";
-/// A driver's heap as a multiple of its highest use plus Spark's reserved memory: below the ratio from which rules find
-/// heaps too large.
-pub(crate) const DRIVER_ROOM: f64 = 1.2;
-
 /// Heap and cores of the processes that run tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExecutorSize {
     pub(crate) heap: Bytes,
     /// The number of tasks that share the heap.
     pub(crate) cores: u32,
-    /// Whether the number of cores can be set: in local mode it is part of the master URL.
+    /// Whether other cores would change the number of tasks: in local mode they are part of the master URL, and tasks may be
+    /// limited by another resource.
     pub(crate) cores_can_change: bool,
 }
 
@@ -47,7 +48,7 @@ impl ExecutorSize {
         Self {
             heap: heap.or(profile.and_then(|profile| profile.memory)).unwrap_or(HEAP),
             cores: cores.unwrap_or(1).max(1),
-            cores_can_change: !local,
+            cores_can_change: !local && Limited::of(app).is_none(),
         }
     }
 
@@ -121,7 +122,7 @@ pub(crate) fn shuffle_partitions(app: &Application) -> u64 {
 /// The smallest heap that would have been enough for the measured use, with Spark's division into execution
 /// and storage; `None` without measurements, or where memory was short: then the highest use was not measured.
 pub(crate) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
-    let peak = peak_heap(spark).filter(|_| !was_short(app, spark))?;
+    let peak = peak_heap(spark).filter(|_| !was_short(app, spark) && doubt_of_heaps(app).is_none())?;
     let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
     let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED_MEMORY;
@@ -147,6 +148,11 @@ pub(crate) fn is_needed(app: &Application, spark: &Spark, heap: Bytes, gain: f64
 /// Why a heap stays as it is.
 pub(crate) fn why_needed(app: &Application, spark: &Spark) -> &'static str {
     if was_short(app, spark) { SHORT } else { NEEDED }
+}
+
+/// Whether executors or tasks of the application ended for lack of memory.
+pub(crate) fn is_short_of_memory(app: &Application) -> bool {
+    spark(app).is_some_and(|spark| was_short(app, spark))
 }
 
 /// Whether executors or tasks ended for lack of memory, inside or outside the heap. The peaks of lost executors are not in the
@@ -176,6 +182,7 @@ pub(crate) fn twice_the_tasks_fit(app: &Application, spark: &Spark) -> bool {
         Some(Bytes::new(peak.get().saturating_mul(slots)))
     };
     !was_short(app, spark)
+        && doubt_of_heaps(app).is_none()
         && workers(spark).all(|worker| {
             let unified = worker.peaks.unified().max(of_task(slots(app, worker)));
             fits(unified, worker.storage.total)
@@ -194,12 +201,16 @@ pub(crate) fn largest_task_peak(app: &Application) -> Option<Bytes> {
 }
 
 /// The recommended overhead after containers were killed because of memory.
-pub(crate) fn more_overhead(app: &Application) -> Bytes {
-    rounded_up(overhead(app) + Bytes::from_mib(1024))
+pub(crate) fn more_overhead(app: &Advised<'_>) -> Bytes {
+    rounded_up(overhead(app) + app.advice.more_overhead.bytes())
 }
 
 /// Twice as many executors at a time; `None` if no setting bounds their number.
 pub(crate) fn more_executors(app: &Application, spark: &Spark) -> Option<SettingChange> {
+    // Each would take a GPU, of which there may be no more.
+    if Limited::of(app).is_some() {
+        return None;
+    }
     let most = max_executors(&spark.executors).max(1);
     let dynamic = app.allocates_dynamically();
     let standalone = ClusterManager::of_application(app) == Some(ClusterManager::Standalone);

@@ -2,6 +2,7 @@
 //! stages.
 
 pub(super) mod adaptive;
+pub(super) mod application;
 pub(super) mod beyond_heap;
 pub(super) mod by_design;
 pub(super) mod cancelled;
@@ -12,6 +13,8 @@ pub(super) mod failed_places;
 pub(super) mod failed_queries;
 pub(super) mod failures;
 pub(super) mod idle;
+pub(super) mod jvms;
+pub(super) mod limited;
 pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;

@@ -2,25 +2,21 @@
 //! advises on it.
 
 use super::adaptive;
-use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
+use super::application::runs_sql;
+use super::memory::{Setting, in_force, most_cores, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
 use super::stage_text::label;
-use crate::spark::{change, runs_sql};
-use crate::wording::{grouped, plural};
 use elephant_base::stats::descriptive::{mean, median, quantile};
 use elephant_base::units::{Bytes, Millis};
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_rule::finding::Advice;
-
-/// Tasks are worth splitting if their parts run for this multiple of a small task's time.
-pub(in crate::spark) const TIMES_SMALL: f64 = 3.0;
-/// Smaller splits of input are not worth a task.
-const LEAST_INPUT: f64 = 1024.0 * 1024.0;
+use elephant_rule::wording::{change, grouped, plural};
 
 /// What sets the number of tasks of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,12 +62,12 @@ impl Source {
         }
     }
 
-    /// The most tasks that make sense for the data.
+    /// The most tasks that make sense for the data, if a split holds at least this much.
     #[allow(clippy::cast_precision_loss)]
-    fn most_tasks(self, group: &TaskGroup) -> f64 {
+    fn most_tasks(self, group: &TaskGroup, least: f64) -> f64 {
         let of_files = matches!(self, Self::FileSplits | Self::Input);
         let read = group.attempts.sum(&[Counter::InputBytes]).filter(|_| of_files);
-        read.map_or(f64::INFINITY, |bytes| (bytes as f64 / LEAST_INPUT).ceil())
+        read.map_or(f64::INFINITY, |bytes| (bytes as f64 / least).ceil())
     }
 }
 
@@ -112,9 +108,6 @@ pub(in crate::spark) struct StageTasks {
     pub(in crate::spark) overhead: f64,
 }
 
-/// The quantile of the times of small tasks that counts as a task without work.
-const SMALLEST: f64 = 0.05;
-
 impl StageTasks {
     pub(in crate::spark) fn of(group: &TaskGroup) -> Option<Self> {
         let attempts = &group.attempts;
@@ -132,10 +125,10 @@ impl StageTasks {
         Some(Self { from, to, times, overhead })
     }
 
-    /// The overhead of each task if tasks are small: the time of the smallest ones, which hardly work. If all tasks are
+    /// The overhead of each task if tasks are small: the time of the smallest `share` of them, which hardly work. If all tasks are
     /// alike, the smallest ones work, too, so the overhead is at most `most`.
-    pub(in crate::spark) fn overhead_of_small(&self, median: f64, most: f64) -> f64 {
-        let small = quantile(&self.times, SMALLEST).unwrap_or_default().min(most);
+    pub(in crate::spark) fn overhead_of_small(&self, share: f64, median: f64, most: f64) -> f64 {
+        let small = quantile(&self.times, share).unwrap_or_default().min(most);
         small.max(self.overhead).min(median)
     }
 
@@ -161,26 +154,31 @@ impl Aim {
     }
 
     /// The number of tasks for a stage whose tasks work for `work` milliseconds in total, with this many task slots.
-    pub(in crate::spark) fn splits(self, slots: f64, work: f64, source: Source, group: &TaskGroup) -> f64 {
-        let for_each = (work / slots / (TIMES_SMALL * self.small_task_time)).floor();
+    pub(in crate::spark) fn splits(
+        self,
+        app: &Advised<'_>,
+        (slots, work): (f64, f64),
+        (source, group): (Source, &TaskGroup),
+    ) -> f64 {
+        let for_each = (work / slots / (app.advice.small_tasks_apart.get() * self.small_task_time)).floor();
         let wanted = slots * for_each.clamp(1.0, self.tasks_per_slot.max(1.0));
-        wanted.ceil().min(source.most_tasks(group)).max(1.0)
+        wanted.ceil().min(source.most_tasks(group, app.advice.least_split.get())).max(1.0)
     }
 
     /// The same for a stage of an application; `None` if the stage has as many tasks already.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-    pub(in crate::spark) fn more_than(self, app: &Application, spark: &Spark, stage: &Stage) -> Option<u64> {
+    pub(in crate::spark) fn more_than(self, app: &Advised<'_>, spark: &Spark, stage: &Stage) -> Option<u64> {
         let group = app.groups.get(stage.group.filter(|_| !stage.is_barrier)?)?;
         let tasks = StageTasks::of(group)?;
         let slots = Slots::of(app, spark).within(tasks.from, tasks.to)?.round().max(1.0);
-        let wanted = self.splits(slots, tasks.work()?, Source::of(app, spark, stage, group), group);
+        let wanted = self.splits(app, (slots, tasks.work()?), (Source::of(app, spark, stage, group), group));
         (wanted > tasks.times.len() as f64).then_some(wanted as u64)
     }
 }
 
 /// How a stage gets `wanted` tasks instead of `tasks`, depending on what sets their number.
 pub(in crate::spark) fn advice(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     stage: &Stage,
     source: Source,
@@ -191,7 +189,7 @@ pub(in crate::spark) fn advice(
 }
 
 fn by_source(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     stage: &Stage,
     source: Source,
@@ -246,20 +244,19 @@ fn in_code(what: &str, wanted: u64) -> Advice {
 
 /// `spark.default.parallelism`, or the number of cores, which is its default.
 fn default_parallelism(app: &Application, spark: &Spark) -> u64 {
-    in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(|| most_slots(app, spark))
+    let cores = || most_cores(app, spark).unwrap_or_else(|| most_slots(app, spark));
+    in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(cores)
 }
 
-/// A setting does harm if it cuts another stage into this many times the tasks that it should have.
-const CUT_TOO_MUCH: u64 = 5;
-
 /// Advice without the setting, if a split size that gives one stage more tasks would give another stage far too many.
-fn cut_too(app: &Application, spark: &Spark, stage: &Stage, (tasks, wanted): (u64, u64)) -> Option<Advice> {
+fn cut_too(app: &Advised<'_>, spark: &Spark, stage: &Stage, (tasks, wanted): (u64, u64)) -> Option<Advice> {
     let of_files = |other: &&Stage| {
         let group = other.group.and_then(|group| app.groups.get(group));
         group.is_some_and(|group| Source::of(app, spark, other, group) == Source::FileSplits)
     };
     let cut = |count: u64| count.saturating_mul(wanted) / tasks.max(1);
-    let too_many = |count: &u64| *count >= wanted && cut(*count) >= wanted.saturating_mul(CUT_TOO_MUCH);
+    let most = app.advice.cut_too_much.get() * wanted as f64;
+    let too_many = |count: &u64| *count >= wanted && cut(*count) as f64 >= most;
     let others = spark.stages.iter().filter(|other| other.id != stage.id);
     let others = others.filter_map(|other| Some((other.announced_tasks.filter(too_many)?, other)));
     let of_files = others.filter(|(_, other)| of_files(other));
@@ -301,6 +298,7 @@ fn of_files(few: bool, is_sql: bool, tasks: u64, wanted: u64) -> Advice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
     use elephant_base::severity::Severity;
     use elephant_base::units::Timestamp;
     use elephant_model::model::spark::{Job, SqlExecution};
@@ -330,7 +328,7 @@ mod tests {
     }
 
     /// The settings that rules on the number of tasks propose, and their texts without settings.
-    fn advised(app: &Application) -> (Vec<String>, Vec<String>) {
+    fn advice_on(app: &Application) -> (Vec<String>, Vec<String>) {
         let findings = elephant_sample::evaluate_all(app, "").findings;
         let few =
             findings.iter().filter(|it| it.tells == TroubleKind::FewTasks && it.severity > Severity::None);
@@ -355,14 +353,15 @@ mod tests {
     #[test]
     fn all_rules_name_one_number_and_only_settings_that_reach_the_stage() {
         // The code gives the number: more than the default changes nothing.
-        let (settings, texts) = advised(&stage(4, SHUFFLE, &[("spark.default.parallelism", "96")], false));
+        let (settings, texts) = advice_on(&stage(4, SHUFFLE, &[("spark.default.parallelism", "96")], false));
         assert_eq!(settings, [""; 0]);
         assert!(texts.len() == 1 && texts[0].contains("repartition(48)"), "{texts:?}");
-        let (settings, _) = advised(&stage(4, SHUFFLE, &[("spark.default.parallelism", "4")], false));
+        let (settings, _) = advice_on(&stage(4, SHUFFLE, &[("spark.default.parallelism", "4")], false));
         assert_eq!(settings, ["--conf spark.default.parallelism=48 (now 4)"]);
-        let (settings, _) = advised(&stage(4, SHUFFLE, &[("spark.sql.shuffle.partitions", "4")], true));
+        let (settings, _) = advice_on(&stage(4, SHUFFLE, &[("spark.sql.shuffle.partitions", "4")], true));
         assert_eq!(settings, ["--conf spark.sql.shuffle.partitions=48 (now 4)"]);
-        let (settings, texts) = advised(&stage(4, SHUFFLE, &[("spark.sql.shuffle.partitions", "96")], true));
+        let (settings, texts) =
+            advice_on(&stage(4, SHUFFLE, &[("spark.sql.shuffle.partitions", "96")], true));
         assert_eq!(settings, [""; 0]);
         assert!(texts[0].ends_with("before the stage to 48 partitions"), "{texts:?}");
     }
@@ -372,21 +371,21 @@ mod tests {
         let size = [("spark.sql.adaptive.advisoryPartitionSizeInBytes", "1200m")];
         let mut app = stage(4, SHUFFLE, &size, true);
         app.engine_version = Some("3.5.1".to_owned());
-        let settings = advised(&app).0;
+        let settings = advice_on(&app).0;
         assert_eq!(settings, ["--conf spark.sql.adaptive.advisoryPartitionSizeInBytes=83m (now 1200m)"]);
         // Partitions that are much smaller, or larger, have another reason.
         elephant_sample::count(&mut app, SHUFFLE.0, 500 << 20);
-        assert_eq!(advised(&app).0, [""; 0]);
+        assert_eq!(advice_on(&app).0, [""; 0]);
     }
 
     #[test]
     fn a_shuffle_without_a_number_follows_the_default() {
         let mut app = stage(4, SHUFFLE, &[], false);
-        assert_eq!(advised(&app).0, [""; 0]);
+        assert_eq!(advice_on(&app).0, [""; 0]);
         let before = elephant_sample::stage(&mut app, 1, &[(Outcome::Succeeded, 1000); 4]);
         elephant_sample::spark(&mut app).stages[0].parents = vec![before.stage].into();
         elephant_sample::succeed(&mut app);
-        assert_eq!(advised(&app).0, ["--conf spark.default.parallelism=48"]);
+        assert_eq!(advice_on(&app).0, ["--conf spark.default.parallelism=48"]);
     }
 
     /// The setting counts for all shuffles: with fewer tasks than cores, others would get fewer.
@@ -398,7 +397,7 @@ mod tests {
         let spark = app.spark.as_deref().unwrap();
         let of = |wanted| {
             let source = Source::DefaultParallelism;
-            advice(&app, spark, &spark.stages[0], source, (4, wanted))
+            advice(&advised(&app), spark, &spark.stages[0], source, (4, wanted))
         };
         assert!(of(15).settings.is_empty() && of(15).text.contains("pass 15 as the number"), "{:?}", of(15));
         assert_eq!(of(16).settings[0].to, "16");
@@ -407,11 +406,11 @@ mod tests {
     #[test]
     fn the_size_of_splits_is_advised_only_if_it_bounds_them() {
         let input = |mib| (Counter::InputBytes, mib);
-        let (settings, _) = advised(&stage(4, input(128), &[], true));
+        let (settings, _) = advice_on(&stage(4, input(128), &[], true));
         assert_eq!(settings, ["--conf spark.sql.files.maxPartitionBytes=10m"]);
         // A file that cannot be split; and files that Spark SQL does not read.
         for app in [stage(4, input(5000), &[], true), stage(4, input(128), &[], false)] {
-            let (settings, texts) = advised(&app);
+            let (settings, texts) = advice_on(&app);
             assert_eq!(settings, [""; 0]);
             assert!(texts[0].contains("repartition(48)"), "{texts:?}");
         }
@@ -419,7 +418,7 @@ mod tests {
 
     #[test]
     fn the_size_of_splits_stays_where_it_would_cut_another_stage_into_far_too_many() {
-        let advised = |others: usize| {
+        let advice_with = |others: usize| {
             let mut app = stage(4, (Counter::InputBytes, 128), &[], true);
             elephant_sample::stage(&mut app, 1, &vec![(Outcome::Succeeded, 100); others]);
             for row in 0..others {
@@ -430,10 +429,10 @@ mod tests {
             spark.stages[1].job = Some(0);
             elephant_sample::succeed(&mut app);
             let spark = app.spark.as_deref().unwrap();
-            advice(&app, spark, &spark.stages[0], Source::FileSplits, (4, 48))
+            advice(&advised(&app), spark, &spark.stages[0], Source::FileSplits, (4, 48))
         };
-        assert_eq!(advised(10).settings[0].to, "10m");
-        let other = advised(60);
+        assert_eq!(advice_with(10).settings[0].to, "10m");
+        let other = advice_with(60);
         assert_eq!(other.settings, []);
         assert_eq!(
             other.text,
@@ -446,7 +445,7 @@ mod tests {
     #[test]
     fn a_barrier_stage_keeps_its_tasks() {
         let mut app = stage(4, SHUFFLE, &[("spark.default.parallelism", "4")], false);
-        assert_eq!(advised(&app).0.len(), 1);
+        assert_eq!(advice_on(&app).0.len(), 1);
         elephant_sample::spark(&mut app).stages[0].is_barrier = true;
         let findings = elephant_sample::evaluate_all(&app, "").findings;
         let few = findings.iter().filter(|it| it.tells == TroubleKind::FewTasks);

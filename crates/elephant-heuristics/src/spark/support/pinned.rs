@@ -4,22 +4,18 @@
 //! if shuffles are tracked because there is no shuffle service, for those with shuffle files of earlier jobs. An executor
 //! with both waits for the longer one.
 
-use crate::spark::change;
 use elephant_analysis::metrics::share_idle_beyond;
 use elephant_base::units::Millis;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Executor, Spark};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::change;
 
 /// Timeouts to choose from, the longest first: the longer one is, the fewer data have to be computed again.
 const TIMEOUTS: [Millis; 4] =
     [Millis::from_secs(1800), Millis::from_secs(600), Millis::from_secs(300), Millis::from_secs(120)];
-
-/// Giving back a smaller share of what executors held is not worth a change.
-pub(super) const WORTH: f64 = 0.05;
-/// A timeout suits if it gives back at least this share of what the shortest one would.
-const MOST_OF_IT: f64 = 0.5;
 
 const CACHE: &str = "unpersist cached data after its last use, or let idle executors that hold some go (data that is needed \
                      again is then computed again)";
@@ -37,7 +33,7 @@ struct Pins {
 
 /// The advice on executors that were idle for longer than `idle_timeout`, which is in force; `None` if nothing is known that
 /// keeps them.
-pub(super) fn unpin(app: &Application, spark: &Spark, idle_timeout: Millis) -> Option<Advice> {
+pub(super) fn unpin(app: &Advised<'_>, spark: &Spark, idle_timeout: Millis) -> Option<Advice> {
     let pins = Pins::of(app, spark);
     let timeout = fitting(app, pins.in_force(app), idle_timeout)?;
     let what = match pins {
@@ -85,22 +81,24 @@ impl Pins {
 
 /// The longest timeout that still gives back most of the idle time; `None` if none is shorter than the one in `force`, or if
 /// executors were idle for even longer than that, which it does not explain.
-fn fitting(app: &Application, force: Option<Millis>, idle_timeout: Millis) -> Option<Millis> {
+fn fitting(app: &Advised<'_>, force: Option<Millis>, idle_timeout: Millis) -> Option<Millis> {
     let share = |timeout| share_idle_beyond(app, timeout);
     if let Some(force) = force
-        && share(force).is_none_or(|beyond| beyond >= WORTH)
+        && share(force).is_none_or(|beyond| beyond >= app.advice.released_share.get())
     {
         return None;
     }
     let all = share(idle_timeout)?;
     let shorter = |timeout: &Millis| *timeout > idle_timeout && force.is_none_or(|force| *timeout < force);
     let choices = TIMEOUTS.into_iter().chain([idle_timeout]).filter(shorter);
-    let enough = |timeout: &Millis| share(*timeout).is_some_and(|share| share >= all * MOST_OF_IT);
+    let enough =
+        |timeout: &Millis| share(*timeout).is_some_and(|share| share >= all * app.advice.released_most.get());
     choices.into_iter().find(enough).or_else(|| (force != Some(idle_timeout)).then_some(idle_timeout))
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::built_in::advised;
     use crate::spark::support::idle::release_idle;
     use elephant_base::units::{Bytes, Timestamp};
     use elephant_model::model::Application;
@@ -136,7 +134,7 @@ mod tests {
     }
 
     fn settings(app: &Application) -> Vec<String> {
-        let advice = release_idle(app, None);
+        let advice = release_idle(&advised(app), None);
         advice.iter().flat_map(|line| &line.settings).map(ToString::to_string).collect()
     }
 

@@ -2,13 +2,13 @@
 
 use super::beyond_heap::against_kills;
 use super::collections::Collections;
+use super::jvms::doubt_of_pauses;
 use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };
-use crate::spark::{change, percent};
-use crate::wording::plural;
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::diagnosis::FailureKind;
 use elephant_model::engine_facts::spark::{
     KRYO_BUFFER, LARGEST_KRYO_BUFFER, MAX_RESULT_SIZE, NETWORK_TIMEOUT,
@@ -17,20 +17,17 @@ use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Spark};
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::{change, percent, plural};
 
 /// The maximum number of advice lines.
-const MOST: usize = 4;
+const MAX_LINES: usize = 4;
 
-/// The memory of Python workers if none is set.
-const PYTHON_MEMORY: Bytes = Bytes::from_mib(1024);
-/// A limit on class data that is enough for most applications.
-const METASPACE_LIMIT: Bytes = Bytes::from_mib(1024);
 const METASPACE: &str = "-XX:MaxMetaspaceSize=";
 const DIRECT_MEMORY: &str = "-XX:MaxDirectMemorySize=";
 
 /// Remedies for kinds of failures, the most frequent first. `completed`: the work was done in spite of them.
 pub(crate) fn against_kinds(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     kinds: impl IntoIterator<Item = FailureKind>,
     completed: bool,
@@ -69,7 +66,7 @@ pub(crate) fn against_kinds(
 }
 
 /// Remedies for the causes of lost executors.
-pub(crate) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss<'_>]) -> Vec<Advice> {
+pub(crate) fn against_losses(app: &Advised<'_>, spark: &Spark, losses: &[Loss<'_>]) -> Vec<Advice> {
     let mut causes: Vec<&Cause> = losses.iter().map(|loss| &loss.cause).collect();
     causes.sort_by_key(|cause| cause.failure.kind);
     let is_unclear = |cause: &&Cause| may_be_the_node(cause.failure.kind);
@@ -144,7 +141,7 @@ pub(crate) fn was_excluded_everywhere(text: &str) -> bool {
 }
 
 /// The remedy for one kind of failure.
-pub(crate) fn against(app: &Application, spark: &Spark, kind: FailureKind) -> Vec<Advice> {
+pub(crate) fn against(app: &Advised<'_>, spark: &Spark, kind: FailureKind) -> Vec<Advice> {
     let remedy = || Advice::new(kind.remedy());
     match kind {
         FailureKind::HeapSpace | FailureKind::GcOverhead | FailureKind::ExecutionMemory => {
@@ -197,16 +194,16 @@ pub(crate) fn against(app: &Application, spark: &Spark, kind: FailureKind) -> Ve
     }
 }
 
-fn overhead(app: &Application) -> elephant_rule::finding::SettingChange {
+fn overhead(app: &Advised<'_>) -> elephant_rule::finding::SettingChange {
     change(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)))
 }
 
-fn more_overhead_line(app: &Application) -> Advice {
+fn more_overhead_line(app: &Advised<'_>) -> Advice {
     against_kills(app, overhead(app))
 }
 
 /// A larger limit on one kind of memory outside the heap, and a container that holds it.
-fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str) -> Vec<Advice> {
+fn outside_the_heap(app: &Advised<'_>, spark: &Spark, what: Advice, option: &str) -> Vec<Advice> {
     if is_local(app, spark) {
         return vec![what.and(&format!(": {option}1g in spark.driver.extraJavaOptions"))];
     }
@@ -223,7 +220,7 @@ fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str
         None if option == DIRECT_MEMORY => (heap, rounded_up(heap + Bytes::new(heap.get() / 4))),
         // Class data has no limit by default, so the limit is set where the log does not show it, such as in the
         // environment.
-        None => (Bytes::default(), METASPACE_LIMIT),
+        None => (Bytes::default(), app.advice.class_memory.bytes()),
     };
     let larger_option = format!("{option}{}", Setting(larger));
     let options = match limit {
@@ -252,10 +249,10 @@ fn jvm_size(text: &str) -> Option<Bytes> {
     Some(Bytes::new(number.saturating_mul(unit)))
 }
 
-fn more_python_memory(app: &Application, what: Advice) -> Advice {
+fn more_python_memory(app: &Advised<'_>, what: Advice) -> Advice {
     match app.conf.spark_memory(ConfKey::ExecutorPysparkMemory).filter(|memory| memory.get() > 0) {
         Some(now) => {
-            let larger = now + PYTHON_MEMORY.max(now);
+            let larger = now + app.advice.more_python_memory.bytes().max(now);
             what.set([change(app, ConfKey::ExecutorPysparkMemory, Setting(larger))])
         }
         None => what.set([overhead(app)]),
@@ -276,12 +273,12 @@ fn larger_kryo_buffer(app: &Application, what: Advice) -> Advice {
     if larger > now { what.set([change(app, ConfKey::KryoBufferMax, Setting(larger))]) } else { what }
 }
 
-/// From this share of task time on, garbage collection explains missing heartbeats.
-const MUCH_COLLECTION: f64 = 0.1;
-
-fn long_collections(app: &Application, spark: &Spark) -> Option<Advice> {
+fn long_collections(app: &Advised<'_>, spark: &Spark) -> Option<Advice> {
+    if doubt_of_pauses(app).is_some() {
+        return None;
+    }
     let share = Collections::of(app, spark)?.share();
-    (share >= MUCH_COLLECTION).then(|| {
+    (share >= app.advice.much_collection.get()).then(|| {
         Advice::new(format!(
             "reduce garbage collection first: it took {} of the executors' task time, and executors that collect garbage \
              send no heartbeats",
@@ -334,7 +331,7 @@ fn keep_shuffle_files(app: &Application) -> Advice {
 fn without_repeats(lines: Vec<Advice>) -> Vec<Advice> {
     let mut kept: Vec<Advice> = Vec::new();
     for line in lines {
-        if kept.len() < MOST && !kept.contains(&line) {
+        if kept.len() < MAX_LINES && !kept.contains(&line) {
             kept.push(line);
         }
     }
@@ -344,6 +341,7 @@ fn without_repeats(lines: Vec<Advice>) -> Vec<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
 
     /// The settings that are proposed against a kind, as arguments; conditional ones in brackets.
     fn settings(set: &[(&str, &str)], kind: FailureKind) -> Vec<String> {
@@ -354,7 +352,7 @@ mod tests {
             let lines: Vec<String> = advice.settings.iter().map(ToString::to_string).collect();
             lines.into_iter().map(move |line| if advice.conditional { format!("[{line}]") } else { line })
         };
-        against(&app, spark, kind).into_iter().flat_map(shown).collect()
+        against(&advised(&app), spark, kind).into_iter().flat_map(shown).collect()
     }
 
     #[test]
@@ -382,7 +380,7 @@ mod tests {
             totals.task_time = Some(elephant_base::units::Millis::from_secs(100));
             totals.gc_time = Some(elephant_base::units::Millis::from_secs(gc_seconds));
             let spark = app.spark.as_deref().unwrap();
-            against(&app, spark, FailureKind::HeartbeatTimeout).swap_remove(0).text
+            against(&advised(&app), spark, FailureKind::HeartbeatTimeout).swap_remove(0).text
         };
         assert!(first(25).starts_with("reduce garbage collection first: it took 25 % of"), "{}", first(25));
         assert!(first(9).starts_with("look for long garbage collections"), "{}", first(9));
@@ -421,7 +419,7 @@ mod tests {
         elephant_sample::stage(&mut app, 0, &[(elephant_model::model::table::Outcome::Succeeded, 1000)]);
         let keeps = |app: &Application| {
             let spark = app.spark.as_deref().unwrap();
-            let advice = against(app, spark, FailureKind::Preempted);
+            let advice = against(&advised(app), spark, FailureKind::Preempted);
             advice.iter().any(|line| line.conditional && line.contains("spark.shuffle.service.enabled=true"))
         };
         assert!(!keeps(&app));
@@ -434,7 +432,7 @@ mod tests {
         let of = |master: &str, kind| {
             let mut app = elephant_sample::app(&[("spark.master", master)]);
             let spark = elephant_sample::spark(&mut app).clone();
-            against(&app, &spark, kind).remove(0).text
+            against(&advised(&app), &spark, kind).remove(0).text
         };
         for kind in [FailureKind::DiskFull, FailureKind::ResourceManagerKill, FailureKind::NodeLost] {
             assert_eq!(of("yarn", kind), kind.remedy());
@@ -482,7 +480,7 @@ mod tests {
         let spark = app.spark.as_deref().unwrap();
         for kind in FailureKind::ALL {
             for completed in [false, true] {
-                let advice = against_kinds(&app, spark, [*kind], completed);
+                let advice = against_kinds(&advised(&app), spark, [*kind], completed);
                 assert!(!advice.is_empty() && advice.iter().all(|line| !line.is_empty()), "{}", kind.name());
             }
         }

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::losses::lost_executors;
+use elephant_catalogue::Advised;
+use elephant_model::model::Symbol;
 use elephant_model::model::spark::Spark;
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
-use elephant_model::model::{Application, Symbol};
 use elephant_rule::finding::{Advice, Phrase};
-
-/// If this many executors end with the same task, it is no accident.
-const SEVERAL: usize = 3;
 
 /// The task in a message.
 const ENDED: &str = "task {task} ended {executors} executors, one after the other";
@@ -23,7 +21,7 @@ pub(crate) struct RepeatedLoss {
 
 impl RepeatedLoss {
     /// The task of a group that ended the most executors, if these were several. Other tasks only ran next to it.
-    pub(crate) fn of(app: &Application, spark: &Spark, group: &TaskGroup) -> Option<Self> {
+    pub(crate) fn of(app: &Advised<'_>, spark: &Spark, group: &TaskGroup) -> Option<Self> {
         let attempts = &group.attempts;
         let ended = |row: &usize| {
             let lost = [Some(EndReason::ExecutorLost), Some(EndReason::ContainerOverMemory)];
@@ -35,7 +33,7 @@ impl RepeatedLoss {
                 by_task.entry(task).or_default().insert(executor);
             }
         }
-        by_task.retain(|_, executors| executors.len() >= SEVERAL);
+        by_task.retain(|_, executors| executors.len() as f64 >= app.advice.repeated_losses.get());
         if by_task.is_empty() {
             return None;
         }
@@ -70,6 +68,7 @@ impl RepeatedLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
     use elephant_base::units::Timestamp;
 
     /// Attempts by task and executor; executors with an odd number were killed for their memory.
@@ -95,7 +94,7 @@ mod tests {
             group.attempts.set_end_reason(row, Some(EndReason::ExecutorLost));
             group.attempts.set_executor(row, executor);
         }
-        RepeatedLoss::of(&app, app.spark.as_deref()?, &app.groups[0])
+        RepeatedLoss::of(&advised(&app), app.spark.as_deref()?, &app.groups[0])
     }
 
     #[test]

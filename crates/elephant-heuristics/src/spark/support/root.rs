@@ -6,16 +6,14 @@ use super::cancelled::failed_by_itself;
 use super::failed_queries::FailedQueries;
 use super::losses::{Loss, describe, root_loss};
 use super::stage_text::cause;
-use crate::root_cause::{Collector, Roots, shortened, told};
+use crate::shown::MESSAGE;
+use elephant_analysis::root_cause::{Collector, Roots, shortened, told};
 use elephant_base::units::Timestamp;
 use elephant_model::diagnosis::{FailureKind, Standing, is_cancelled};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Job, Spark, SqlExecution, Stage, StageStatus};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup};
 use elephant_rule::finding::{Failure, Phrase};
-
-/// The maximum number of characters of a message that is shown.
-const MAX_SHOWN: usize = 160;
 
 /// The root cause of failures.
 #[derive(Debug, Clone)]
@@ -79,7 +77,7 @@ impl<'a> Root<'a> {
     pub(crate) fn of_job(app: &Application, spark: &'a Spark, job: &Job) -> Option<Self> {
         let text = job.failure.as_deref().unwrap_or_default();
         if is_cancelled(text) {
-            let message = Some(shortened(text.lines().next().unwrap_or_default(), MAX_SHOWN));
+            let message = Some(shortened(text.lines().next().unwrap_or_default(), MESSAGE));
             return Some(Self::alone(Failure { message, ..Failure::new(FailureKind::UserKill) }));
         }
         let stages: Vec<&Stage> = spark

@@ -58,9 +58,7 @@ fn busy(app: &Application) -> Vec<(i64, f64, i64)> {
     let (mut starts, mut ends): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
     for attempts in app.groups.iter().map(|group| &group.attempts) {
         for row in 0..attempts.len() {
-            if let (Some(start), Some(end)) =
-                (attempts.time(row, TimePoint::Start), attempts.time(row, TimePoint::Finish))
-            {
+            if let (Some(start), Some(end)) = (attempts.time(row, TimePoint::Start), attempts.work_end(row)) {
                 starts.push(start.as_millis());
                 ends.push(end.as_millis());
             }

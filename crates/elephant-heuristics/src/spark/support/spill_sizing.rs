@@ -1,19 +1,17 @@
 //! Recommended settings against spill: one place for every rule that advises on it.
 
 use super::adaptive::smaller_advisory;
+use super::application::runs_sql;
 use super::memory::{ExecutorSize, peak_heap, shuffle_partitions};
 use super::partitions::{self, Source};
 use super::stage_figures::{Figures, FlowKind, spilled};
-use crate::spark::runs_sql;
 use elephant_base::units::Bytes;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::MEMORY_FRACTION;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_rule::finding::Advice;
-
-/// Partitions with less data than this do not get smaller: their records take the memory, not their number.
-const LEAST_DATA: Bytes = Bytes::from_mib(8);
 
 /// Settings with which a stage would have spilled little. The cheapest change comes first; other settings
 /// stay.
@@ -43,7 +41,7 @@ pub(crate) struct Bounds {
 
 impl AgainstSpill {
     pub(crate) fn of(
-        app: &Application,
+        app: &Advised<'_>,
         spark: &Spark,
         stage: &Stage,
         figures: &Figures,
@@ -61,8 +59,9 @@ impl AgainstSpill {
             return against;
         }
         let wanted = (figures.tasks as f64 * times).ceil();
-        let can_split =
-            figures.largest_flow().is_none_or(|data| data.as_f64() >= wanted * LEAST_DATA.as_f64());
+        let can_split = figures
+            .largest_flow()
+            .is_none_or(|data| data.as_f64() >= wanted * app.advice.least_partition.get());
         let wanted = Bytes::from_f64(wanted.min(most)).map(Bytes::get);
         let wanted = wanted.filter(|&wanted| can_split && wanted > figures.tasks);
         // More partitions cost nothing, unlike more memory.
@@ -87,7 +86,7 @@ impl AgainstSpill {
     }
 
     /// Settings against the spill of the stage that spilled most; `None` if no stage spilled.
-    pub(crate) fn of_worst(app: &Application, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Option<Self> {
+    pub(crate) fn of_worst(app: &Advised<'_>, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Option<Self> {
         let spilling = spark.stages.iter().filter_map(|stage| {
             let group = app.groups.get(stage.group?)?;
             spilled(group)
@@ -118,7 +117,7 @@ fn falls(figures: &Figures, left: f64, cutoffs: Option<[f64; 4]>) -> bool {
 
 /// How the code gives a stage this many tasks.
 fn more_tasks(
-    app: &Application,
+    app: &Advised<'_>,
     spark: &Spark,
     stage: &Stage,
     figures: &Figures,
@@ -143,6 +142,7 @@ pub(crate) fn partitions_decide(app: &Application, spark: &Spark, stage: &Stage,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
     use elephant_model::model::counters::Counter;
     use elephant_model::model::spark::{Job, SqlExecution};
     use elephant_model::model::table::Outcome;
@@ -167,7 +167,8 @@ mod tests {
         spark.sql.push(SqlExecution::new(1));
         spark.jobs.push(job);
         spark.stages[0].job = Some(0);
-        AgainstSpill::of_worst(&app, app.spark.as_deref().unwrap(), Some([0.01, 0.1, 0.25, 0.5])).unwrap()
+        AgainstSpill::of_worst(&advised(&app), app.spark.as_deref().unwrap(), Some([0.01, 0.1, 0.25, 0.5]))
+            .unwrap()
     }
 
     #[test]

@@ -1,15 +1,11 @@
 //! Shows names of stages and logged messages.
 
+use crate::shown::{MESSAGE, STAGE_NAME};
 use elephant_model::model::spark::{Stage, without_folders};
-
-/// The maximum number of characters shown of a stage's name.
-const NAME: usize = 40;
-/// The maximum number of characters shown of a logged message.
-const MESSAGE: usize = 160;
 
 /// "stage 3.0 (count at App.scala:10)".
 pub(crate) fn label(stage: &Stage) -> String {
-    match stage.name.as_deref().map(|name| cut(&without_folders(name), NAME)) {
+    match stage.name.as_deref().map(|name| cut(&without_folders(name), STAGE_NAME)) {
         Some(name) if !name.is_empty() => format!("stage {} ({name})", stage.id),
         _ => format!("stage {}", stage.id),
     }

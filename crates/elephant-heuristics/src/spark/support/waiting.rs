@@ -1,12 +1,13 @@
 //! Advice for applications that waited for executors.
 
+use super::application::spark;
 use super::memory::{self, Setting, heap, heap_key};
-use crate::spark::{change, spark};
-use elephant_base::units::Millis;
+use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::ClusterManager;
 use elephant_rule::finding::Advice;
+use elephant_rule::wording::change;
 
 /// Which executors were missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,13 +18,8 @@ pub(crate) enum Missing {
     Later,
 }
 
-/// If dynamic allocation lets tasks wait for this long, it requests executors late; Spark's default is a second.
-const SLOW_REQUESTS: Millis = Millis::from_secs(5);
-/// Executors that are smaller by this share find room on clearly more nodes.
-const SMALLER: f64 = 0.2;
-
 /// How to get executors sooner, with settings if the event log shows which.
-pub(crate) fn waiting_advice(app: &Application, missing: Missing) -> Vec<Advice> {
+pub(crate) fn waiting_advice(app: &Advised<'_>, missing: Missing) -> Vec<Advice> {
     let Some(spark) = spark(app) else { return Vec::new() };
     let mut advice = Vec::new();
     let dynamic = app.allocates_dynamically();
@@ -37,7 +33,7 @@ pub(crate) fn waiting_advice(app: &Application, missing: Missing) -> Vec<Advice>
     }
     advice.extend(ask_sooner(app));
     let key = heap_key(app, spark);
-    if let Some(fits) = memory::smaller_heap(app, spark, heap(app, key), SMALLER) {
+    if let Some(fits) = memory::smaller_heap(app, spark, heap(app, key), app.advice.smaller_executors.get()) {
         let what = Advice::new("if memory was short, request smaller executors; they are scheduled sooner");
         advice.push(what.set([change(app, key, Setting(fits))]).conditional());
     }
@@ -46,7 +42,7 @@ pub(crate) fn waiting_advice(app: &Application, missing: Missing) -> Vec<Advice>
 }
 
 /// Advice to let dynamic allocation request executors as soon as tasks wait, if it is set to wait longer.
-fn ask_sooner(app: &Application) -> Option<Advice> {
+fn ask_sooner(app: &Advised<'_>) -> Option<Advice> {
     let keys = slow_requests(app);
     let set = keys.iter().map(|key| change(app, *key, "1s"));
     (!keys.is_empty()).then(|| Advice::new("request executors as soon as tasks wait").set(set))
@@ -54,9 +50,11 @@ fn ask_sooner(app: &Application) -> Option<Advice> {
 
 /// The settings with which dynamic allocation requests executors late: the waiting times before its requests, each of
 /// which doubles the number of executors.
-pub(crate) fn slow_requests(app: &Application) -> Vec<ConfKey> {
+pub(crate) fn slow_requests(app: &Advised<'_>) -> Vec<ConfKey> {
     let keys = [ConfKey::DynamicAllocationBacklog, ConfKey::DynamicAllocationSustained];
-    let is_slow = |key: &ConfKey| app.conf.spark_duration(*key).is_some_and(|wait| wait >= SLOW_REQUESTS);
+    let is_slow = |key: &ConfKey| {
+        app.conf.spark_duration(*key).is_some_and(|wait| wait.as_f64() >= app.advice.slow_requests.get())
+    };
     keys.into_iter().filter(|key| app.allocates_dynamically() && is_slow(key)).collect()
 }
 
@@ -82,6 +80,7 @@ fn if_full(app: &Application) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::advised;
     use elephant_model::model::spark::ExecutorMetric::JvmHeapMemory;
 
     #[test]
@@ -101,10 +100,13 @@ mod tests {
                     use another queue (spark.yarn.queue), run off-peak, or add capacity";
         let keep =
             "keep one executor for the next job: --conf spark.dynamicAllocation.minExecutors=1 (now 0)";
-        assert_eq!(waiting_advice(&app, Missing::First), [smaller, room]);
-        assert_eq!(waiting_advice(&app, Missing::Later), [keep, smaller, room]);
+        assert_eq!(waiting_advice(&advised(&app), Missing::First), [smaller, room]);
+        assert_eq!(waiting_advice(&advised(&app), Missing::Later), [keep, smaller, room]);
         let conditional = |missing| {
-            waiting_advice(&app, missing).iter().map(|advice| advice.conditional).collect::<Vec<_>>()
+            waiting_advice(&advised(&app), missing)
+                .iter()
+                .map(|advice| advice.conditional)
+                .collect::<Vec<_>>()
         };
         assert_eq!(conditional(Missing::First), [true, true]);
         assert_eq!(conditional(Missing::Later), [false, true, true]);
@@ -114,7 +116,7 @@ mod tests {
     fn dynamic_allocation_asks_as_soon_as_tasks_wait() {
         let asks = |settings: &[(&str, &str)]| {
             let app = elephant_sample::app(settings);
-            waiting_advice(&app, Missing::First).first().map(|advice| advice.text.clone()).unwrap()
+            waiting_advice(&advised(&app), Missing::First).first().map(|advice| advice.text.clone()).unwrap()
         };
         let dynamic = ("spark.dynamicAllocation.enabled", "true");
         let slow = ("spark.dynamicAllocation.schedulerBacklogTimeout", "60s");
@@ -134,7 +136,7 @@ mod tests {
     fn a_cluster_without_queues_is_called_the_cluster() {
         let app = elephant_sample::app(&[("spark.master", "spark://host:7077")]);
         assert_eq!(
-            waiting_advice(&app, Missing::First),
+            waiting_advice(&advised(&app), Missing::First),
             [
                 "if the cluster had no free capacity for an executor with a heap of 1g, which the event log does not \
                  show: run off-peak or add capacity"

@@ -1,5 +1,6 @@
 //! Executors: lifetimes, sizes, and memory peaks.
 
+use super::Resource;
 use crate::model::Symbol;
 use crate::model::conf::defaults::HEAP;
 use crate::model::counters::CounterMask;
@@ -259,8 +260,10 @@ pub struct Executor {
     pub id: String,
     /// Its host.
     pub host: Option<Symbol>,
-    /// Number of cores: how many tasks of one CPU it runs at once.
+    /// Number of cores.
     pub cores: Option<u32>,
+    /// What else it has that tasks take, such as GPUs.
+    pub resources: Vec<Resource>,
     /// Its resource profile.
     pub resource_profile: Option<u32>,
     /// When it was added; the registration of its block manager if its own event is missing.
@@ -353,25 +356,6 @@ impl Executor {
                 !PEACEFUL.iter().any(|peaceful| reason.contains(peaceful))
             })
     }
-}
-
-/// The resources that executors of a resource profile request (`SparkListenerResourceProfileAdded`).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ResourceProfile {
-    /// Its id; 0 is the default one.
-    pub id: u32,
-    /// Cores of an executor.
-    pub cores: Option<u32>,
-    /// Heap.
-    pub memory: Option<Bytes>,
-    /// Memory beyond the heap.
-    pub overhead: Option<Bytes>,
-    /// Off-heap memory of Spark.
-    pub off_heap: Option<Bytes>,
-    /// Memory of Python workers.
-    pub pyspark: Option<Bytes>,
-    /// Thousandths of a CPU per task.
-    pub task_cpus_thousandths: Option<u32>,
 }
 
 /// A node or executor that was excluded.

@@ -6,17 +6,21 @@ mod cluster;
 mod executor;
 mod gaps;
 mod job;
+mod native;
 mod origin;
+mod platform;
+mod resources;
 mod sql;
 mod stage;
 
 pub use cluster::ClusterManager;
-pub use executor::{
-    Exclusion, Executor, ExecutorMetric, ExecutorTotals, Peaks, ResourceProfile, StorageMemory,
-};
+pub use executor::{Exclusion, Executor, ExecutorMetric, ExecutorTotals, Peaks, StorageMemory};
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
+pub use native::NativeEngine;
 pub use origin::{Origin, Origins};
+pub use platform::{Platform, ShuffleService, is_databricks_job};
+pub use resources::{Limit, Placement, Resource, ResourceProfile, TaskResource};
 pub use sql::{Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 

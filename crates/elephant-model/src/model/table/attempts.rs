@@ -118,6 +118,17 @@ impl Attempts {
         self.span(row, TimePoint::Start, TimePoint::Finish)
     }
 
+    /// When the attempt had done its work and gave its slot back: the end, or the moment from which a finished result only
+    /// waited for the driver to fetch it.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn work_end(&self, row: usize) -> Option<Timestamp> {
+        let finish = self.time(row, TimePoint::Finish)?;
+        let fetched = self.time(row, TimePoint::GettingResult);
+        let launch = self.time(row, TimePoint::Start);
+        Some(fetched.filter(|at| *at <= finish && Some(*at) >= launch).unwrap_or(finish))
+    }
+
     /// The host that ran the attempt.
     #[must_use]
     pub fn node(&self, row: usize) -> Option<Symbol> {

@@ -4,7 +4,7 @@ use super::Builder;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Symbol;
 use elephant_model::model::conf::ConfKey;
-use elephant_model::model::spark::Executor;
+use elephant_model::model::spark::{Executor, Placement};
 use elephant_model::model::table::{Attempts, TimePoint};
 
 /// No machine has more cores.
@@ -76,9 +76,8 @@ impl Builder {
         if executor.removed_at.zip(last).is_some_and(|(removed, last)| removed + AT_THE_END < last) {
             return false;
         }
-        let task_cpus = self.app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
-        let slots = executor.cores.map(|cores| cores / task_cpus.unwrap_or(1).max(1));
-        slots
+        Placement::by(&self.app.conf, &self.spark.resource_profiles)
+            .slots(executor)
             .zip(attempts.time(row, TimePoint::Start))
             .is_none_or(|(slots, start)| self.at_once(id, Some(start)) < slots)
     }
@@ -89,7 +88,7 @@ impl Builder {
         for attempts in self.stages.iter().map(|record| &record.group.attempts) {
             let own = (0..attempts.len()).filter(|&row| attempts.executor(row) == Some(executor));
             for row in own {
-                let ends = [TimePoint::Start, TimePoint::Finish].map(|point| attempts.time(row, point));
+                let ends = [attempts.time(row, TimePoint::Start), attempts.work_end(row)];
                 if ends[0] > after
                     && let [Some(start), Some(end)] = ends.map(|time| time.map(Timestamp::as_millis))
                     && end - OVERLAP > start

@@ -46,6 +46,12 @@ impl Builder {
         executor.cores = cores.or(executor.cores);
         executor.resource_profile =
             added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
+        let before = held::of_executor(executor);
+        if !added.resources.is_empty() {
+            executor.resources.clone_from(&added.resources);
+        }
+        let after = held::of_executor(executor);
+        self.held.change(before, after);
         self.seen.outside.executors += u64::from(is_impossible);
     }
 

@@ -64,7 +64,9 @@ fn of_plan(plan: &Plan) -> usize {
 }
 
 pub(super) fn of_executor(executor: &Executor) -> usize {
-    text(Some(&executor.id)) + text(executor.removed_reason.as_deref()) + FIGURES_OF_EXECUTOR
+    let names: usize = executor.resources.iter().map(|resource| text(Some(&resource.name))).sum();
+    let resources = list(&executor.resources) + names;
+    text(Some(&executor.id)) + text(executor.removed_reason.as_deref()) + resources + FIGURES_OF_EXECUTOR
 }
 
 pub(super) fn of_rdd(rdd: &PersistedRdd) -> usize {

@@ -1,10 +1,10 @@
 //! The application itself: version, start, end, configuration.
 
-use super::{ApplicationStart, Event, MAX_NAME_LEN, field, push};
+use super::{ApplicationStart, Event, MAX_NAME_LEN, MAX_RESOURCES, field, push};
 use crate::reading::{MAX_TEXT_LEN, truncate};
 use crate::scan::{Cursor, Scan};
 use elephant_base::units::Bytes;
-use elephant_model::model::spark::ResourceProfile;
+use elephant_model::model::spark::{Resource, ResourceProfile, TaskResource};
 
 pub(super) fn log_start(cursor: &mut Cursor<'_>) -> Scan<Event> {
     let mut version = None;
@@ -96,16 +96,29 @@ pub(super) fn resource_profile(cursor: &mut Cursor<'_>) -> Scan<Event> {
                 b"memoryOverhead" => profile.overhead = size,
                 b"offHeap" => profile.off_heap = size,
                 b"pyspark.memory" => profile.pyspark = size,
+                _ if profile.resources.len() < MAX_RESOURCES => {
+                    let resource = named(name).zip(whole(amount));
+                    let resource = resource.map(|(name, units)| Resource { name: name.to_owned(), units });
+                    profile.resources.extend(resource);
+                }
                 _ => {}
             }
         }),
         _ => amounts(cursor, |name, amount| {
             if name == b"cpus" {
                 profile.task_cpus_thousandths = whole(amount * 1000.0);
+            } else if profile.task_resources.len() < MAX_RESOURCES {
+                let needed = named(name).and_then(|name| TaskResource::of(name, amount));
+                profile.task_resources.extend(needed);
             }
         }),
     })?;
     Ok(Event::ResourceProfile(profile))
+}
+
+/// The name of a resource other than cores and memory.
+fn named(name: &[u8]) -> Option<&str> {
+    std::str::from_utf8(name).ok().filter(|name| name.len() <= MAX_NAME_LEN)
 }
 
 fn whole(amount: f64) -> Option<u32> {

@@ -1,17 +1,18 @@
 //! Executors: their start and end, memory and metrics.
 
-use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
+use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, MAX_RESOURCES, field};
 use crate::scan::{Cursor, Scan};
 use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::storage::{BlockMemory, RddBlock};
 use crate::spark::strings::{Local, Strings};
 use crate::spark::task::peaks;
-use elephant_model::model::spark::Peaks;
+use elephant_model::model::spark::{Peaks, Resource};
 
 pub(super) fn executor_added(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
     let mut added = ExecutorAdded::default();
     let keys: [&[u8]; 3] = [b"\"Timestamp\":", b"\"Executor ID\":", b"\"Executor Info\":"];
-    let info_keys: [&[u8]; 3] = [b"\"Host\":", b"\"Total Cores\":", b"\"Resource Profile Id\":"];
+    let info_keys: [&[u8]; 4] =
+        [b"\"Host\":", b"\"Total Cores\":", b"\"Resources\":", b"\"Resource Profile Id\":"];
     cursor.members_after_first(&keys, |key, cursor| {
         match key {
             0 => added.at = cursor.integer_or_skip()?,
@@ -20,6 +21,7 @@ pub(super) fn executor_added(cursor: &mut Cursor<'_>, strings: &mut Strings) -> 
                 match key {
                     0 => added.host = strings.read(cursor)?,
                     1 => added.cores = cursor.integer_or_skip()?,
+                    2 => added.resources = resources(cursor)?,
                     _ => added.resource_profile = cursor.integer_or_skip()?,
                 }
                 Ok(())
@@ -28,6 +30,26 @@ pub(super) fn executor_added(cursor: &mut Cursor<'_>, strings: &mut Strings) -> 
         Ok(())
     })?;
     Ok(Event::ExecutorAdded(added))
+}
+
+/// `{"gpu":{"name":"gpu","addresses":["0","1"]},…}`
+fn resources(cursor: &mut Cursor<'_>) -> Scan<Vec<Resource>> {
+    let mut resources = Vec::new();
+    cursor.each_member(|name, cursor| {
+        let mut units = 0_u32;
+        cursor.members(&[b"\"addresses\":"], |_, cursor| {
+            cursor.elements(|cursor| {
+                units = units.saturating_add(1);
+                cursor.skip_value()
+            })
+        })?;
+        let name = name.text();
+        if units > 0 && resources.len() < MAX_RESOURCES && name.len() <= MAX_NAME_LEN {
+            resources.push(Resource { name: name.into_owned(), units });
+        }
+        Ok(())
+    })?;
+    Ok(resources)
 }
 
 pub(super) fn executor_removed(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {

@@ -1,7 +1,7 @@
 //! Replays without a trouble: which attempts would have taken how long, or would not have run.
 //!
-//! Several causes combine in a fixed order: failures, garbage collection, spilling, waiting for shuffle data, stragglers, skew,
-//! numbers of tasks, copies. Each changes what the ones before it left.
+//! Several causes combine in a fixed order: failures, garbage collection, spilling, waiting for shuffle data, work of operators,
+//! stragglers, skew, numbers of tasks, copies. Each changes what the ones before it left.
 
 mod copies;
 mod done;
@@ -36,6 +36,8 @@ pub enum Cause {
     Spill(Scope),
     /// Waiting for shuffle data.
     FetchWait(Scope),
+    /// This share of the work of tasks: that of an operator of a query.
+    Work(Scope, PerMille),
     /// Tasks that were slower than others with as much data.
     Stragglers(Scope),
     /// Tasks that took longer because they had more data.
@@ -70,6 +72,7 @@ impl Plan {
                 }
                 Cause::Spill(scope) => slowdown::keep_in_memory(self, app, scope, &mut change)?,
                 Cause::FetchWait(scope) => slowdown::fetch_at_once(self, app, scope, &mut change)?,
+                Cause::Work(scope, share) => slowdown::do_less(self, app, scope, *share, &mut change)?,
                 Cause::Stragglers(scope) => {
                     self.each_stage(scope, |stage| stragglers::to_expected(self, app, stage, &mut change));
                 }

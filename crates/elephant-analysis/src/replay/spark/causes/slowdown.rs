@@ -68,6 +68,25 @@ pub(super) fn fetch_at_once(
     shorten(plan, app, scope, change, saved).then_some(()).ok_or(Unknown::NoFetchWait)
 }
 
+/// Tasks need not do this share of their work.
+///
+/// # Errors
+/// If no task in the scope ended.
+pub(super) fn do_less(
+    plan: &Plan,
+    app: &Application,
+    scope: &Scope,
+    share: PerMille,
+    change: &mut Change,
+) -> Result<(), Unknown> {
+    let saved = |rows: &Attempts, attempt: &Attempt| {
+        let run_time = rows.millis(attempt.row as usize, Counter::ExecutorRunTime);
+        let work = run_time.map_or_else(|| attempt.time(), |time| Micros::from_f64(time.as_f64() * 1000.0));
+        Some(share.of(work.min(attempt.time())))
+    };
+    shorten(plan, app, scope, change, saved).then_some(()).ok_or(Unknown::NoTasks)
+}
+
 /// Shortens the attempts in the scope that ended by themselves. Returns whether anything is known of any of them.
 fn shorten(
     plan: &Plan,

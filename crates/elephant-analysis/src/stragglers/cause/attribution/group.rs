@@ -9,8 +9,8 @@ use crate::stragglers::cause::counterfactual::{
 use crate::stragglers::cause::{Params, hints};
 use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution, InputUnit, records};
 use elephant_base::units::Timestamp;
-use elephant_model::model::Symbol;
 use elephant_model::model::table::{TaskGroup, TimePoint};
+use elephant_model::model::{Collector, Symbol};
 
 /// A group with the columns used to compare its stragglers.
 pub(super) struct Group<'a> {
@@ -58,7 +58,14 @@ impl<'g> Group<'g> {
     ) -> Self {
         let LabelledGroup { group, executions, basis, .. } = labelled;
         let comparison = comparison(&labelled, context.params);
-        let clocks = Clocks { group, engine: context.app.engine, basis, last_map: context.last_map };
+        let collector = Collector::of_tasks(context.app, group.kind);
+        let clocks = Clocks {
+            group,
+            engine: context.app.engine,
+            basis,
+            collects_concurrently: collector.is_some_and(Collector::is_concurrent),
+            last_map: context.last_map,
+        };
         let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
             let of = |task: &Execution| Some(value(task.attempt())? * stretch(group, task)?);
             executions.tasks.iter().map(of).collect()

@@ -13,6 +13,7 @@ use elephant_parse::{Level, Position, Problem};
 use elephant_rule::finding::{
     Caps, Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
 };
+use elephant_ruleset::JobIdentity;
 use elephant_ruleset::{RuleInfo, RuleSet};
 use elephant_verdict::troubles::{Recommended, Trouble};
 
@@ -113,6 +114,9 @@ pub fn hostile(name: &str) -> Report {
         user: Some(text()),
         queue: Some(text()),
         job_type: Some("Spark".into()),
+        platform: None,
+        native_engine: None,
+        identity: Some(JobIdentity { scheduler: text(), job: Some(text()), ..JobIdentity::default() }),
         status: Status::Succeeded,
         complete: false,
         incomplete: Some(text()),

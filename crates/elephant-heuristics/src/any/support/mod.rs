@@ -1,0 +1,8 @@
+//! Functions that several rules of any engine share: causes of stragglers, slow nodes, speculation.
+
+pub(super) mod causes;
+pub(super) mod costs;
+pub(super) mod groups;
+pub(super) mod slow_nodes;
+pub(super) mod speculation_settings;
+pub(super) mod working_times;

@@ -1,0 +1,89 @@
+//! `spark-broadcast`: sides of joins that the driver collects, builds and sends for long, or that are too large for it.
+
+use super::loss::Limits;
+use super::on_queries::{Judge, OnQueries, Site, sites};
+use super::rows::inputs;
+use crate::declare::spark as rule;
+use elephant_base::units::Millis;
+use elephant_catalogue::{Rule, load};
+use elephant_model::model::conf::{Conf, ConfKey};
+use elephant_query::{Ground, OperatorKind, SqlCounter, name_of_query, name_of_source, sources_below};
+use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
+use elephant_rule::params::cutoffs::Ascending;
+use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
+use elephant_rule::params::rule_params;
+use elephant_rule::wording::{change, grouped};
+
+rule_params! {
+    /// Parameters of `spark-broadcast`.
+    pub(super) struct Broadcasts / BroadcastsLayer {
+        /// Time lost / run time of the application.
+        lost_share: Ascending<Ratio>,
+        /// Time lost.
+        lost_time: Ascending<Duration>,
+        /// Smaller broadcasts are not judged: what takes long then is the query that makes the rows.
+        min_size: Quantity<Size>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!(Own, "spark-broadcast", "Spark Broadcast", tells Broadcast, Broadcasts, |layers, _| {
+        load(layers, OnQueries::<Broadcasts>)
+    })
+    .measured_by("lost_ratio", Worse::Higher);
+
+const MESSAGE: &str = "{query}: the driver broadcasts {size_bytes}[, {rows} rows][ of {source}]: collecting took {collect_ms}, \
+                       building the table {build_ms}, sending it {send_ms}; up to {lost_ms} in all, {lost_ratio:%} of the run \
+                       time ({limit})";
+
+impl Judge for Broadcasts {
+    const FITS: &'static str = "no broadcast takes the driver long";
+
+    fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement> {
+        let wanted = |kind| kind == OperatorKind::Broadcast;
+        sites(ground, wanted).filter_map(|exchange| self.judge_exchange(exchange)).collect()
+    }
+}
+
+impl Broadcasts {
+    fn judge_exchange(&self, Site { ground, query, place, operator }: Site<'_, '_>) -> Option<Judgement> {
+        let size =
+            operator.bytes(SqlCounter::DataSize).filter(|size| size.as_f64() >= self.min_size.get())?;
+        let time = |counter| operator.millis(counter).unwrap_or_default();
+        let collect = time(SqlCounter::BroadcastCollectTime);
+        let (build, send) = (time(SqlCounter::BroadcastBuildTime), time(SqlCounter::BroadcastTime));
+        let lost = [collect, build, send].into_iter().sum::<Millis>();
+        let limits = Limits { share: &self.lost_share, time: &self.lost_time };
+        let loss = limits.loss(lost.min(ground.run_time), ground.run_time)?;
+        let rows = operator.total(SqlCounter::OutputRows).or_else(|| inputs(query, place).first().copied());
+        let source = sources_below(query, place).first().and_then(|&scan| query.operators.get(scan));
+        let judged = loss
+            .judgement(None)
+            .fact("size_bytes", Measure::Size(size))
+            .fact("collect_ms", Measure::Time(collect))
+            .fact("build_ms", Measure::Time(build))
+            .fact("send_ms", Measure::Time(send))
+            .fact("driver_ms", Measure::Time(loss.time));
+        let words: [(_, &dyn std::fmt::Display); 4] = [
+            ("query", &name_of_query(query.execution)),
+            ("rows", &rows.map(|rows| grouped(i128::from(rows))).unwrap_or_default()),
+            ("source", &source.map(name_of_source).unwrap_or_default()),
+            ("limit", &loss.limit),
+        ];
+        Some(judged.message(MESSAGE, &words).advice(|| {
+            let threshold = ground.app.in_force(ConfKey::BroadcastThreshold, |conf: &Conf, key| {
+                conf.spark_size(key, elephant_base::units::Bytes::new(1))
+            });
+            let mut lines = vec![Advice::new(
+                "remove the hint to broadcast this side, or send less of it: filter rows and select the columns that the \
+                 query needs before the join",
+            )];
+            // Only a threshold above the default can have let so large a side through.
+            if threshold.is_some_and(|threshold| threshold.as_f64() >= self.min_size.get()) {
+                let set = change(ground.app, ConfKey::BroadcastThreshold, "10m");
+                lines.insert(0, Advice::new("shuffle sides of this size").set([set]));
+            }
+            lines
+        }))
+    }
+}

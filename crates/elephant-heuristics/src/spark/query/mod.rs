@@ -1,0 +1,29 @@
+//! Rules on queries of Spark SQL: what their operators cost, and what costs less.
+
+mod broadcast;
+mod driver_time;
+mod exploding_join;
+mod loss;
+mod nested_loop_join;
+mod on_queries;
+mod python_functions;
+mod repeated_work;
+mod rows;
+mod small_files_read;
+mod small_files_written;
+mod would_broadcast;
+
+use elephant_catalogue::Rule;
+
+/// The rules, in the order of the documentation.
+pub(crate) const RULES: &[Rule] = &[
+    driver_time::RULE,
+    nested_loop_join::RULE,
+    exploding_join::RULE,
+    would_broadcast::RULE,
+    broadcast::RULE,
+    python_functions::RULE,
+    repeated_work::RULE,
+    small_files_read::RULE,
+    small_files_written::RULE,
+];

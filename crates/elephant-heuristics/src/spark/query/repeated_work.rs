@@ -1,0 +1,246 @@
+//! `spark-repeated-work`: parts of plans that are computed several times, in one query or in several.
+
+use std::cmp::Reverse;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+
+use super::loss::Limits;
+use super::on_queries::{Judge, OnQueries};
+use crate::declare::spark as rule;
+use elephant_catalogue::{Rule, load};
+use elephant_query::{
+    Cost, Ground, OperatorKind, PlacedOperator, Query, TaskTime, below, name_of_query, name_of_source,
+    sources_below, without_numbers,
+};
+use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
+use elephant_rule::params::cutoffs::Ascending;
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
+use elephant_rule::params::rule_params;
+
+rule_params! {
+    /// Parameters of `spark-repeated-work`.
+    pub(super) struct RepeatedWork / RepeatedWorkLayer {
+        /// Time lost / run time of the application.
+        lost_share: Ascending<Ratio>,
+        /// Time lost.
+        lost_time: Ascending<Duration>,
+        /// Parts of plans with fewer operators are not compared.
+        min_operators: Quantity<Count>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!(Own, "spark-repeated-work", "Spark Repeated Work", tells RepeatedWork, RepeatedWork, |layers, _| {
+        load(layers, OnQueries::<RepeatedWork>)
+    })
+    .measured_by("lost_ratio", Worse::Higher);
+
+const ACROSS: &str = "{queries} queries compute the same {operators} operators[ on {source}], {first} first; the others took up \
+                      to {lost_ms} for them, {lost_ratio:%} of the run time ({limit})";
+const WITHIN: &str = "{first} computes the same {operators} operators[ on {source}] {copies} times; all but one took up to \
+                      {lost_ms}, {lost_ratio:%} of the run time ({limit})";
+
+impl Judge for RepeatedWork {
+    const FITS: &'static str = "no part of a plan is computed again for long";
+
+    fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement> {
+        let all = [Place::Across, Place::Within].into_iter().flat_map(|place| self.repeated(ground, place));
+        let costs = all.filter_map(|part| Some((part.cost(ground)?, part)));
+        let mut costs: Vec<(Cost, Part)> = costs.collect();
+        costs.sort_by(|(one, part), (other, others)| {
+            let key =
+                |cost: &Cost, part: &Part| (Reverse(cost.wall), Reverse(part.operators), part.copies.clone());
+            key(one, part).cmp(&key(other, others))
+        });
+        // A part of a part that costs more, or the other way round, says nothing more.
+        let mut told: BTreeSet<(usize, usize)> = BTreeSet::new();
+        costs.retain(|(_, part)| {
+            let own = part.operators_of_all(ground);
+            let is_new = own.is_disjoint(&told);
+            told.extend(own);
+            is_new
+        });
+        costs.iter().filter_map(|(cost, part)| self.judge_part(ground, part, cost)).collect()
+    }
+}
+
+/// Where equal parts are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In one query. Its copies have numbers of their own for the same expressions.
+    Within,
+    /// In several queries. Only if they start from one data frame are the numbers of expressions the same: another frame
+    /// that happens to be built alike cannot share its work.
+    Across,
+}
+
+/// A part of a plan that occurs several times.
+struct Part {
+    place: Place,
+    operators: usize,
+    /// Query and topmost operator of each copy, as places, in the order of the queries.
+    copies: Vec<(usize, usize)>,
+}
+
+impl Part {
+    /// What all copies but the first cost.
+    fn cost(&self, ground: &Ground<'_>) -> Option<Cost> {
+        let mut time = TaskTime::default();
+        for &(query, top) in self.copies.iter().skip(1) {
+            let query = ground.queries.get(query)?;
+            time.add_all(&ground.time_of_all(query, &below(query, top)));
+        }
+        ground.cost(&time)
+    }
+
+    /// The operators of all copies, as places of query and operator.
+    fn operators_of_all(&self, ground: &Ground<'_>) -> BTreeSet<(usize, usize)> {
+        let mut all = BTreeSet::new();
+        for &(number, top) in &self.copies {
+            let Some(query) = ground.queries.get(number) else { continue };
+            all.extend(below(query, top).into_iter().map(|operator| (number, operator)));
+        }
+        all
+    }
+}
+
+/// A part of a plan, without what only wraps or stands for other operators.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    hash: u64,
+    operators: usize,
+    /// Whether its rows are read, shuffled or made by tasks, so that it costs something.
+    works: bool,
+}
+
+impl RepeatedWork {
+    /// The parts that occur several times.
+    fn repeated(&self, ground: &Ground<'_>, place: Place) -> Vec<Part> {
+        let shapes: Vec<Vec<Option<Shape>>> =
+            ground.queries.iter().map(|query| shapes(query, place)).collect();
+        let mut known: BTreeMap<(usize, u64), Vec<(usize, usize)>> = BTreeMap::new();
+        for (number, (query, shapes)) in ground.queries.iter().zip(&shapes).enumerate() {
+            for (top, shape) in shapes.iter().enumerate() {
+                let Some(shape) =
+                    shape.filter(|it| it.works && it.operators as f64 >= self.min_operators.get())
+                else {
+                    continue;
+                };
+                if is_wrapper(query.operators.get(top)) {
+                    continue;
+                }
+                // Each query is its own place to look for copies, or all are one.
+                let among = if place == Place::Within { number } else { usize::MAX };
+                known.entry((among, shape.hash)).or_default().push((number, top));
+            }
+        }
+        known
+            .into_values()
+            .filter_map(|mut copies| {
+                if place == Place::Across {
+                    copies.dedup_by_key(|(query, _)| *query);
+                }
+                let &(query, top) = copies.first().filter(|_| copies.len() > 1)?;
+                let operators = shapes.get(query)?.get(top)?.as_ref()?.operators;
+                Some(Part { place, operators, copies })
+            })
+            .collect()
+    }
+
+    fn judge_part(&self, ground: &Ground<'_>, part: &Part, cost: &Cost) -> Option<Judgement> {
+        let limits = Limits { share: &self.lost_share, time: &self.lost_time };
+        let loss = limits.loss(cost.wall, ground.run_time)?;
+        let &(first, top) = part.copies.first()?;
+        let first = ground.queries.get(first)?;
+        let source = sources_below(first, top).first().and_then(|&scan| first.operators.get(scan));
+        let judged = loss
+            .judgement(Some(cost))
+            .fact("copies_count", Measure::Count(part.copies.len() as u64))
+            .fact("operators_count", Measure::Count(part.operators as u64));
+        let words: [(_, &dyn std::fmt::Display); 6] = [
+            ("queries", &part.copies.len()),
+            ("copies", &part.copies.len()),
+            ("operators", &part.operators),
+            ("source", &source.map(name_of_source).unwrap_or_default()),
+            ("first", &name_of_query(first.execution)),
+            ("limit", &loss.limit),
+        ];
+        let (template, advice) = match part.place {
+            Place::Across => (
+                ACROSS,
+                "call cache() on the data frame that these queries start from, before the first of them, and unpersist() \
+                 after the last; or write it once and read it",
+            ),
+            Place::Within => (
+                WITHIN,
+                "compute it once: give the query the same data frame on both sides, or cache() it before; \
+                 spark.sql.exchange.reuse must be on",
+            ),
+        };
+        Some(judged.message(template, &words).advice(|| vec![Advice::new(advice)]))
+    }
+}
+
+/// Whether an operator only wraps or stands for others.
+fn is_wrapper(operator: Option<&PlacedOperator<'_>>) -> bool {
+    operator.is_none_or(|it| matches!(it.kind, OperatorKind::Reference | OperatorKind::Pipeline))
+}
+
+/// The shape below each operator of the last plan; `None` below a cached table, whose work is shared already, and where a
+/// part is reused.
+fn shapes(query: &Query<'_>, place: Place) -> Vec<Option<Shape>> {
+    let operators = &query.operators;
+    let mut of_children: Vec<Vec<Shape>> = vec![Vec::new(); operators.len()];
+    let mut shapes: Vec<Option<Shape>> = vec![None; operators.len()];
+    let cached = below_caches(query);
+    // Children come after their parents.
+    for (at, operator) in operators.iter().enumerate().rev() {
+        if !operator.is_last || cached.contains(&at) {
+            continue;
+        }
+        let mut children = of_children.get_mut(at).map(std::mem::take).unwrap_or_default();
+        children.reverse();
+        let shape = shape_of(operator, &children, place);
+        if let Some(parent) = operator.parent.and_then(|parent| of_children.get_mut(parent)) {
+            parent.push(shape);
+        }
+        if let Some(slot) = shapes.get_mut(at) {
+            *slot = Some(shape);
+        }
+    }
+    shapes
+}
+
+fn shape_of(operator: &PlacedOperator<'_>, children: &[Shape], place: Place) -> Shape {
+    if let ([child], true) = (children, is_wrapper(Some(operator))) {
+        return *child;
+    }
+    let mut hasher = DefaultHasher::new();
+    let text = match place {
+        Place::Within => without_numbers(operator.text),
+        Place::Across => operator.text.to_owned(),
+    };
+    // Numbers of plans differ from query to query.
+    text.split(", [plan_id=").next().unwrap_or_default().hash(&mut hasher);
+    operator.facts.hash(&mut hasher);
+    children.iter().for_each(|child| child.hash.hash(&mut hasher));
+    let works = matches!(operator.kind, OperatorKind::Scan | OperatorKind::Exchange | OperatorKind::Source);
+    Shape {
+        hash: hasher.finish(),
+        operators: 1 + children.iter().map(|child| child.operators).sum::<usize>(),
+        works: works || children.iter().any(|child| child.works),
+    }
+}
+
+/// The operators at and below scans of cached tables.
+fn below_caches(query: &Query<'_>) -> BTreeSet<usize> {
+    let mut cached = BTreeSet::new();
+    for (place, operator) in query.operators.iter().enumerate() {
+        let is_below = operator.parent.is_some_and(|parent| cached.contains(&parent));
+        if is_below || operator.kind == OperatorKind::CachedScan {
+            cached.insert(place);
+        }
+    }
+    cached
+}

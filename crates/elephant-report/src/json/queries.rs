@@ -1,0 +1,91 @@
+//! Queries as JSON: their wall time by what happened in it, and their operators.
+
+use serde::Serialize;
+
+use elephant_base::units::{Bytes, Millis, Timestamp};
+use elephant_query::{OperatorSummary, QuerySummary, Wall};
+
+#[derive(Serialize)]
+pub(super) struct QueryView<'a> {
+    id: u64,
+    root_id: Option<u64>,
+    name: &'a str,
+    started_at: Option<String>,
+    wall: Option<WallView>,
+    error: Option<&'a str>,
+    stages: Vec<String>,
+    task_time_ms: Option<u64>,
+    input_bytes: Option<u64>,
+    output_bytes: Option<u64>,
+    shuffle_write_bytes: Option<u64>,
+    spilled_bytes: Option<u64>,
+    operators: Vec<OperatorView<'a>>,
+}
+
+#[derive(Serialize)]
+struct WallView {
+    total_ms: u64,
+    planning_ms: u64,
+    jobs_ms: u64,
+    between_jobs_ms: u64,
+    after_jobs_ms: u64,
+}
+
+#[derive(Serialize)]
+struct OperatorView<'a> {
+    place: u32,
+    parent: Option<u32>,
+    name: &'a str,
+    text: &'a str,
+    replaced: bool,
+    stages: Vec<String>,
+    time_ms: Option<u64>,
+    rows_count: Option<u64>,
+    bytes: Option<u64>,
+    spilled_bytes: Option<u64>,
+}
+
+pub(super) fn query(query: &QuerySummary) -> QueryView<'_> {
+    let bytes = |bytes: Option<Bytes>| bytes.map(Bytes::get);
+    QueryView {
+        id: query.id,
+        root_id: query.root,
+        name: &query.name,
+        started_at: query.started_at.and_then(Timestamp::to_rfc3339),
+        wall: query.wall.map(wall),
+        error: query.error.as_deref(),
+        stages: query.stages.iter().map(ToString::to_string).collect(),
+        task_time_ms: query.task_time.map(Millis::get),
+        input_bytes: bytes(query.input),
+        output_bytes: bytes(query.output),
+        shuffle_write_bytes: bytes(query.shuffled),
+        spilled_bytes: bytes(query.spilled),
+        operators: query.operators.iter().map(operator).collect(),
+    }
+}
+
+fn wall(wall: Wall) -> WallView {
+    let Wall { total, planning, jobs, gaps, after } = wall;
+    WallView {
+        total_ms: total.get(),
+        planning_ms: planning.get(),
+        jobs_ms: jobs.get(),
+        between_jobs_ms: gaps.get(),
+        after_jobs_ms: after.get(),
+    }
+}
+
+fn operator(operator: &OperatorSummary) -> OperatorView<'_> {
+    OperatorView {
+        place: operator.place,
+        parent: operator.parent,
+        name: &operator.name,
+        text: &operator.text,
+        replaced: !operator.is_last,
+        stages: operator.stages.iter().map(ToString::to_string).collect(),
+        time_ms: operator.time.map(Millis::get),
+        rows_count: operator.rows,
+        bytes: operator.bytes.map(Bytes::get),
+        spilled_bytes: operator.spilled.map(Bytes::get),
+    }
+}

@@ -298,7 +298,7 @@ fn damaged_files_are_listed_without_any_application() {
     let unread = Fleet { unread: fleet().unread, unread_of: 6, ..empty() };
     let none = Answer { total: Group::default(), ..answer(View::Overview(Box::new(unread))) };
     let text = written(&none, HistoryFormat::Text);
-    let list = "files that could not be read\n3 files such as logs/|a: the log is damaged\ncannot read logs/b\n2 more";
+    let list = "files that could not be read\n  3 files such as logs/|a: the log is damaged\n  cannot read logs/b\n2 more";
     assert!(text.contains(list), "{text}");
     assert!(written(&none, HistoryFormat::Markdown).contains("| 1 | cannot read logs/b | logs/b |"));
 }

@@ -38,12 +38,7 @@ pub(super) fn evaluate(
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
     let at_least = at_least(app, &metrics, rules);
     let small = Cap { at_most: most_severe(app, (&metrics, at_least), rules), why: CapReason::SmallRun };
-    all_findings(&mut evaluation).for_each(|finding| finding.cap(small.clone()));
-    cap_long_runs(&mut evaluation, app, rules);
-    let waiting = Cap { at_most: rules.order().waiting_at_most, why: CapReason::WaitsByDesign };
-    all_findings(&mut evaluation)
-        .filter(|finding| waiting::only_waits(app, finding))
-        .for_each(|finding| finding.cap(waiting.clone()));
+    cap(&mut evaluation, app, rules, &small);
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
     let Diagnosed { mut troubles, configuration, savings } =
@@ -119,6 +114,13 @@ impl Overall {
     }
 }
 
+/// Lowers the severity of findings in a small application, and of those that tell of no loss.
+fn cap(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet, small: &Cap) {
+    all_findings(evaluation).for_each(|finding| finding.cap(small.clone()));
+    cap_long_runs(evaluation, app, rules);
+    cap_waiting(evaluation, app, rules);
+}
+
 /// Lowers the severity of findings that only say that something took long: work that was done without loss is no trouble.
 fn cap_long_runs(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet) {
     if app.status == Status::Failed {
@@ -128,6 +130,14 @@ fn cap_long_runs(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet
     let cap = Cap { at_most: rules.order().long_run_at_most, why: CapReason::TookLong };
     let took_long = [TroubleKind::LongRun, TroubleKind::FewExecutors];
     for finding in all_findings(evaluation).filter(|finding| took_long.contains(&finding.tells)) {
+        finding.cap(cap.clone());
+    }
+}
+
+/// Lowers the severity of findings on tasks that wait by design.
+fn cap_waiting(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet) {
+    let cap = Cap { at_most: rules.order().waiting_at_most, why: CapReason::WaitsByDesign };
+    for finding in all_findings(evaluation).filter(|finding| waiting::only_waits(app, finding)) {
         finding.cap(cap.clone());
     }
 }

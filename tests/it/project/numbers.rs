@@ -55,6 +55,7 @@ const KNOWN: &[Known] = &[
         reason: "a unit, or the form of a number",
         numbers: &[
             ("elephant-heuristics/src/spark/configuration_parameters/recommend.rs", &["GIB"]),
+            ("elephant-heuristics/src/spark/support/limited.rs", &["DIGITS"]),
             ("elephant-verdict/src/charts/histogram.rs", &["SECOND", "MINUTE", "HOUR"]),
             ("elephant-verdict/src/savings/troubles.rs", &["BILLION"]),
             ("elephant-verdict/src/troubles/measured_loss.rs", &["3_600_000.0"]),

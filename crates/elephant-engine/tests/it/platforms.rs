@@ -3,8 +3,10 @@
 use elephant_base::severity::Severity;
 use elephant_engine::engine::{Options, analyze};
 use elephant_engine::results::ApplicationReport;
+use elephant_rule::finding::TroubleKind;
 use elephant_sample::judge::rules;
 use elephant_testing::shared;
+use elephant_verdict::troubles::Trouble;
 
 /// The report on a history of `../shared`, by the rules as they are or by a preset.
 fn report(path: &str, presets: &[&str]) -> Option<ApplicationReport> {
@@ -47,7 +49,8 @@ fn on_databricks_the_worker_type_and_the_workers_are_changed() {
         assert!(!lines.iter().any(|line| line.contains("--conf")), "{lines:?}");
     }
     // Nobody waits for a job: the idle workers count in full, and the cluster should be smaller or end earlier.
-    let idle = &gap.troubles[0];
+    let is_idle = |trouble: &&Trouble| trouble.kind == TroubleKind::IdleExecutors;
+    let idle = gap.troubles.iter().find(is_idle).unwrap();
     assert!(idle.severity >= Severity::Moderate, "{}", idle.cause);
     assert!(idle.advice.iter().any(|line| line.text.contains("a cluster of fixed size keeps its workers")));
     assert!(idle.savings.alone.as_ref().is_some_and(|saved| saved.core_hours.is_some()));

@@ -1,5 +1,6 @@
 //! The catalogue of rules. A heuristic reads the task table and returns facts, which the templates next to its
-//! [`Rule`] word. It never formats tables, never prints, and does not know where its thresholds come from.
+//! [`Rule`](elephant_catalogue::Rule) word. It never formats tables, never prints, and does not know where its thresholds
+//! come from.
 //!
 //! A rule is a row of [`BUILT_IN`]: its id, the YAML of its parameters (`rules/…/<id>.yaml`, the only place for
 //! default numbers), its page (`rules/…/<id>.md`, the same text for `rules show`, the docs and every

@@ -13,7 +13,10 @@ mod operator;
 mod pipeline;
 mod purpose;
 mod query;
+#[cfg(test)]
+mod sample;
 mod summary;
+mod taker;
 mod tasks;
 mod values;
 mod wall;

@@ -1,8 +1,10 @@
 //! What a stage is for.
 
-use elephant_model::model::spark::{Job, Origin, Spark, Stage};
+use crate::taker::{Taker, writes_shuffle};
+use elephant_model::model::Application;
+use elephant_model::model::spark::{Job, Origin, Spark, SqlExecution, Stage};
 
-/// What a stage is for, as far as it was not the user who asked for its work, or its work is to wait.
+/// What a stage is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
     /// Reads files to find out the columns of a table (`DataFrameReader.load` without a schema, footers of Parquet and ORC
@@ -16,35 +18,54 @@ pub enum Purpose {
     Receiver,
     /// Recomputes the part of a stage whose output was lost. The size of the part was never chosen.
     Retry,
-    /// Work that the user asked for: a query, or code with RDDs.
+    /// Makes what all executors get (`BroadcastExchange`).
+    Broadcast,
+    /// Makes the rows of a cached table, and nothing else.
+    Caching,
+    /// Works on a batch of a stream.
+    MicroBatch,
+    /// Other work that the user asked for: a query, or code with RDDs.
     Work,
 }
 
 /// Methods that look for a schema if none is given (`org.apache.spark.sql.DataFrameReader`; Spark 4: `…sql.classic…`).
 const READERS: [&str; 7] = ["load", "json", "csv", "parquet", "orc", "text", "xml"];
 
+/// Operations of RDDs that take a sample before they sort (`RangePartitioner`).
+const SORTS: [&str; 3] = ["sortByKey", "sortBy", "repartitionAndSortWithinPartitions"];
+
 impl Purpose {
     /// The purpose of a stage.
     #[must_use]
-    pub fn of(spark: &Spark, stage: &Stage) -> Self {
+    pub fn of(app: &Application, spark: &Spark, stage: &Stage) -> Self {
         let job = spark.job_of(stage);
-        if stage.origins.has(Origin::Receiver) || job.is_some_and(runs_receiver) {
+        if is_receiver(spark, stage) {
             return Self::Receiver;
         }
-        if stage.id.attempt > 0 {
+        if is_part(spark, stage) {
             return Self::Retry;
         }
         if job.is_some_and(lists_files) {
             return Self::FileListing;
         }
-        let is_query = job.is_some_and(|job| job.sql_execution.is_some());
-        if !is_query && stage.first_call.as_deref().is_some_and(infers_schema) {
-            return Self::SchemaInference;
+        let of_job = if job.is_some_and(|job| job.of_stream) { Self::MicroBatch } else { Self::Work };
+        match job.and_then(|job| job.sql_execution) {
+            Some(id) => spark.query(id).and_then(|query| Self::by_plan(app, query, stage)).unwrap_or(of_job),
+            None if stage.first_call.as_deref().is_some_and(infers_schema) => Self::SchemaInference,
+            None if is_called_sort(stage) && !writes_shuffle(app, stage) => Self::Sampling,
+            None => of_job,
         }
-        if !is_query && stage.origins.has(Origin::Sampled) {
-            return Self::Sampling;
+    }
+
+    /// What else than the query the plan says. A sort computes its input twice: first for a sample of it, without a shuffle.
+    fn by_plan(app: &Application, query: &SqlExecution, stage: &Stage) -> Option<Self> {
+        let takers = Taker::of(app, query, stage);
+        match *takers.iter().collect::<Vec<_>>().as_slice() {
+            [Taker::Ranges] if !writes_shuffle(app, stage) => Some(Self::Sampling),
+            [Taker::Broadcast] if !writes_shuffle(app, stage) => Some(Self::Broadcast),
+            [Taker::Cache] => Some(Self::Caching),
+            _ => None,
         }
-        Self::Work
     }
 
     /// Whether the tasks wait for something outside the application: their time and their number are no trouble.
@@ -56,8 +77,27 @@ impl Purpose {
     /// Whether the user, or a setting that the user knows, decides the number of tasks.
     #[must_use]
     pub const fn is_chosen(self) -> bool {
-        matches!(self, Self::Work)
+        matches!(self, Self::Broadcast | Self::Caching | Self::MicroBatch | Self::Work)
     }
+}
+
+/// Whether the tasks of a stage are receivers of a stream.
+pub(crate) fn is_receiver(spark: &Spark, stage: &Stage) -> bool {
+    stage.origins.has(Origin::Receiver) || spark.job_of(stage).is_some_and(runs_receiver)
+}
+
+/// Whether an attempt only computes lost partitions again: any but the first, unless it has as many tasks as one before it.
+pub(crate) fn is_part(spark: &Spark, stage: &Stage) -> bool {
+    let before = spark.attempts_of(stage.id.stage).filter(|other| other.id.attempt < stage.id.attempt);
+    let most = before.filter_map(|other| other.announced_tasks).max();
+    let is_whole = most.is_some_and(|most| stage.announced_tasks >= Some(most));
+    stage.id.attempt > 0 && !is_whole
+}
+
+/// Whether the call that created a stage sorts, by its name: "sortByKey at Orders.scala:210".
+fn is_called_sort(stage: &Stage) -> bool {
+    let call = stage.name.as_deref().and_then(|name| name.split(" at ").next());
+    call.is_some_and(|call| SORTS.contains(&call.trim()))
 }
 
 fn runs_receiver(job: &Job) -> bool {
@@ -81,11 +121,14 @@ fn infers_schema(call: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{self, Node};
     use elephant_model::model::spark::StageAttempt;
 
     fn stage(attempt: u32, origin: Option<Origin>, call: &str) -> Stage {
         let mut stage = Stage::new(StageAttempt { stage: 0, attempt });
-        origin.into_iter().for_each(|origin| stage.origins.add(origin));
+        if let Some(origin) = origin {
+            stage.origins.add(origin);
+        }
         stage.first_call = Some(call.into());
         stage.job = Some(0);
         stage
@@ -96,7 +139,7 @@ mod tests {
         job.description = description.map(str::to_owned);
         job.sql_execution = query;
         let spark = Spark { jobs: vec![job], ..Spark::default() };
-        Purpose::of(&spark, stage)
+        Purpose::of(&sample::app(), &spark, stage)
     }
 
     #[test]
@@ -105,6 +148,7 @@ mod tests {
         let classic = "org.apache.spark.sql.classic.DataFrameReader.json(DataFrameReader.scala:138)";
         let save = "org.apache.spark.sql.DataFrameWriter.save(DataFrameWriter.scala:1)";
         let listing = Some("Listing leaf files and directories for 200 paths:<br/>…");
+        let named = |name: &str| Stage { name: Some(name.into()), ..stage(0, None, "") };
         for (stage, description, query, expected) in [
             (stage(0, None, load), None, None, Purpose::SchemaInference),
             (stage(0, None, classic), None, None, Purpose::SchemaInference),
@@ -114,9 +158,42 @@ mod tests {
             (stage(1, None, save), None, Some(1), Purpose::Retry),
             (stage(0, Some(Origin::Receiver), ""), None, None, Purpose::Receiver),
             (stage(0, None, ""), Some("Streaming job running receiver 0"), None, Purpose::Receiver),
-            (stage(0, Some(Origin::Sampled), ""), None, None, Purpose::Sampling),
+            (named("sortByKey at Sort.scala:7"), None, None, Purpose::Sampling),
+            // A sample that the user takes is the user's work.
+            (stage(0, Some(Origin::Sampled), ""), None, None, Purpose::Work),
         ] {
             assert_eq!(purpose(&stage, description, query), expected, "{stage:?}");
         }
+    }
+
+    #[test]
+    fn a_stage_that_runs_as_a_whole_again_is_no_part() {
+        let attempt = |attempt, tasks| Stage { announced_tasks: Some(tasks), ..stage(attempt, None, "") };
+        let spark =
+            Spark { stages: vec![attempt(0, 200), attempt(1, 2), attempt(2, 200)], ..Spark::default() };
+        let of = |attempt: usize| Purpose::of(&sample::app(), &spark, &spark.stages[attempt]);
+        assert_eq!([of(0), of(1), of(2)], [Purpose::Work, Purpose::Retry, Purpose::Work]);
+    }
+
+    #[test]
+    fn what_takes_the_rows_tells_the_purpose() {
+        // A scan below this operator runs in a stage that wrote this much.
+        let of = |above: Node, written: i64, of_stream: bool| {
+            let scan = Node::of("Scan parquet default.sales").with_metric("number of output rows", 7);
+            let (mut app, spark) = sample::query(above.above(scan), &[7], written);
+            app.spark = None;
+            let mut spark = spark;
+            spark.jobs[0].of_stream = of_stream;
+            Purpose::of(&app, &spark, &spark.stages[0])
+        };
+        let sort = || Node::text("Exchange", "Exchange rangepartitioning(a#1 ASC NULLS FIRST, 200)");
+        assert_eq!(of(sort(), 0, false), Purpose::Sampling);
+        assert_eq!(of(sort(), 1000, false), Purpose::Work);
+        assert_eq!(of(Node::of("BroadcastExchange"), 0, false), Purpose::Broadcast);
+        assert_eq!(of(Node::of("InMemoryTableScan"), 0, false), Purpose::Caching);
+        let hash = || Node::text("Exchange", "Exchange hashpartitioning(a#1, 200)");
+        assert_eq!(of(hash(), 1000, false), Purpose::Work);
+        assert_eq!(of(hash(), 1000, true), Purpose::MicroBatch);
+        assert_eq!(of(Node::of("Project"), 0, false), Purpose::Work);
     }
 }

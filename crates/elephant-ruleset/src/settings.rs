@@ -50,6 +50,8 @@ rule_params! {
         small_run_at_most: Severity,
         /// The highest severity of what only takes long, in an application that did not fail.
         long_run_at_most: Severity,
+        /// The highest severity of slow, few, skewed or straggling tasks that wait by design.
+        waiting_at_most: Severity,
         /// Stragglers and skewed tasks, or failed attempts, explain idle executors from this share of the idle time on.
         idle_by_stragglers: Quantity<Ratio>,
         /// An application in which no task ran for this share of the time did next to nothing.

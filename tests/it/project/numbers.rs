@@ -23,6 +23,7 @@ const KNOWN: &[Known] = &[
         numbers: &[
             ("elephant-heuristics/src/shown.rs", &["FINDINGS", "NAMES", "STAGE_NAME", "MESSAGE"]),
             ("elephant-heuristics/src/any/support/causes.rs", &["ADVISED"]),
+            ("elephant-heuristics/src/mapreduce/skew/input.rs", &["LONGEST_NAME"]),
             ("elephant-heuristics/src/spark/support/remedies.rs", &["MAX_LINES"]),
             (
                 "elephant-verdict/src/charts/histogram.rs",

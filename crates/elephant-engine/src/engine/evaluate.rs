@@ -7,6 +7,7 @@ use super::Options;
 use super::copies::RunCopy;
 use super::rank::{self, Place};
 use super::visit::{Turn, may_be_superseded};
+use super::waiting;
 use super::worst_charts::{Copied, WorstCharts};
 use crate::fingerprint::StageName;
 use crate::results::{ApplicationReport, Leading, Work};
@@ -38,6 +39,10 @@ pub(super) fn evaluate(
     let small = Cap { at_most: most_severe(app, (&metrics, at_least), rules), why: CapReason::SmallRun };
     all_findings(&mut evaluation).for_each(|finding| finding.cap(small.clone()));
     cap_long_runs(&mut evaluation, app, rules);
+    let waiting = Cap { at_most: rules.order().waiting_at_most, why: CapReason::WaitsByDesign };
+    all_findings(&mut evaluation)
+        .filter(|finding| waiting::only_waits(app, finding))
+        .for_each(|finding| finding.cap(waiting.clone()));
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
     let Diagnosed { mut troubles, configuration, savings } =

@@ -19,6 +19,7 @@ mod read;
 mod totals;
 mod traces;
 mod visit;
+mod waiting;
 mod worst;
 mod worst_charts;
 

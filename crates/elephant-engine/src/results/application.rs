@@ -10,7 +10,7 @@ use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Conf;
 use elephant_model::model::spark::{NativeEngine, Platform};
-use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
+use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_script, job_type};
 use elephant_query::QuerySummary;
 use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
 use elephant_ruleset::JobIdentity;
@@ -31,6 +31,8 @@ pub struct ApplicationReport {
     pub user: Option<String>,
     pub queue: Option<String>,
     pub job_type: Option<Name>,
+    /// What a MapReduce job runs a part of: a query of Hive, a script of Pig, a flow of Cascading.
+    pub script: Option<String>,
     /// The platform that granted its executors, by its name in JSON; Spark only.
     pub platform: Option<Name>,
     /// The native engine that its settings switch on, by its name in JSON; Spark only.
@@ -150,6 +152,7 @@ impl ApplicationReport {
             user: app.user.clone(),
             queue: app.queue.clone(),
             job_type: job_type(app).map(Name::Borrowed),
+            script: job_script(app),
             platform: Platform::of(app).map(|platform| Name::Borrowed(platform.key)),
             native_engine: NativeEngine::of(app).map(|engine| Name::Borrowed(engine.key())),
             identity: None,

@@ -18,6 +18,9 @@ mod failures;
 mod input;
 mod mapreduce;
 mod nodes;
+
+mod public_runs;
+mod purposes;
 mod platforms;
 mod queries;
 mod replay;

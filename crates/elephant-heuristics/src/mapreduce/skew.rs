@@ -3,6 +3,7 @@
 mod advice;
 mod division;
 mod evidence;
+mod input;
 mod limits;
 mod records;
 mod remote;

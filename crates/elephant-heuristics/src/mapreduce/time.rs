@@ -205,11 +205,15 @@ impl RunTime {
         too_short: bool,
     ) -> Vec<Advice> {
         let Self(role, params, _) = self;
+        if !too_short && few_tasks::is_ordered(app, *role) {
+            return vec![few_tasks::instead_of_order()];
+        }
         let target = params.target();
         let total = group.tasks.len() as u64;
         let growth = target.growth(app, group, mean);
         let wanted = number_after(total, growth);
-        let aim = format!("for about {} per task", target.shown(app, group, mean));
+        let shown = many.mean_after(mean, growth).unwrap_or_else(|| target.shown(app, group, mean));
+        let aim = format!("for about {shown} per task");
         let fewer = self.fewer(app, group, (mean, many));
         let what = role.plural();
         let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, (mean, many), fewer) {

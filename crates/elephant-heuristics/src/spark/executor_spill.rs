@@ -250,6 +250,7 @@ fn advice(app: &Advised<'_>, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Ad
         advice.push(Advice::new("use smaller partitions that fit into memory").set([line]));
     }
     advice.extend(against.as_ref().and_then(|against| against.in_code.clone()));
+    let can_split = against.as_ref().is_none_or(|against| against.can_split);
     let now = ExecutorSize::now(app, spark);
     let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
     if wanted.heap != now.heap {
@@ -260,7 +261,12 @@ fn advice(app: &Advised<'_>, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Ad
         let line = change(app, ConfKey::ExecutorCores, wanted.cores);
         advice.push(Advice::new("run fewer tasks per heap").set([line]));
     }
-    if advice.is_empty() {
+    if advice.is_empty() && !can_split {
+        advice.push(
+            "keep less data in memory: no other number of tasks is possible in the stage that spills most"
+                .into(),
+        );
+    } else if advice.is_empty() {
         advice.push("use smaller partitions: more tasks in the stages that spill".into());
     }
     advice

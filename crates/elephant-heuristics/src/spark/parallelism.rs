@@ -104,10 +104,8 @@ impl Check for TaskCounts {
         };
         let lost = stages::all(app, spark, params);
         let mut judgements: Vec<Judgement> = Vec::new();
-        for (kind, source) in [TroubleKind::FewTasks, TroubleKind::ManyTasks]
-            .into_iter()
-            .flat_map(|kind| Source::ALL.map(|source| (kind, source)))
-        {
+        let remedies: BTreeSet<(TroubleKind, Source)> = lost.iter().map(|it| (it.kind, it.source)).collect();
+        for (kind, source) in remedies {
             let mut alike: Vec<&Lost<'_>> =
                 lost.iter().filter(|it| it.kind == kind && it.source == source).collect();
             alike.sort_by_key(|it| (Reverse(it.time), it.stage.id));

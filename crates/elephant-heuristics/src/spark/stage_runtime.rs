@@ -8,7 +8,7 @@ use super::support::application::spark;
 use super::support::failed_places::{self, failure_at};
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
-use super::support::partitions::{Aim, Source, advice};
+use super::support::partitions::{Aim, Source, advice, of_stage};
 use super::support::root::Root;
 use super::support::stage_text::label;
 use crate::declare::spark as rule;
@@ -18,6 +18,7 @@ use elephant_base::units::Millis;
 use elephant_catalogue::{AdviceParams, Advised, Check, Rule, load_advised};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{Facet, Spark, Stage, StageStatus};
+use elephant_query::FixedBy;
 use elephant_rule::finding::{
     Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse, and_more,
 };
@@ -304,7 +305,15 @@ impl StageRuntime {
         if let Some((wanted, group)) = wanted.zip(group) {
             return advice(app, spark, stage, Source::of(app, spark, stage, group), (tasks, wanted));
         }
+        if let Some(chosen) = of_stage(app, spark, stage) {
+            return chosen;
+        }
+        let fixed = FixedBy::of(app, spark, stage);
         let slots = memory::most_slots(app, spark);
+        if fixed.is_some_and(|fixed| !fixed.can_change()) && tasks <= slots {
+            return "more executors do not help, because the number of tasks of this stage cannot change"
+                .into();
+        }
         let what = format!("{} share {slots} task slots", plural(tasks, "task"));
         if memory::is_local(app, spark) {
             let more = memory::more_local_cores(app, slots);

@@ -13,3 +13,4 @@
 mod avro_binary;
 mod corpus_hadoop1;
 mod corpus_jobconf;
+mod queries;

@@ -26,6 +26,8 @@ pub(crate) struct ApplicationView<'a> {
     user: Option<&'a str>,
     queue: Option<&'a str>,
     job_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    script: Option<&'a str>,
     platform: Option<&'a str>,
     native_engine: Option<&'a str>,
     identity: Option<IdentityView<'a>>,
@@ -62,6 +64,7 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         user: app.user.as_deref(),
         queue: app.queue.as_deref(),
         job_type: app.job_type.as_deref(),
+        script: app.script.as_deref(),
         platform: app.platform.as_deref(),
         native_engine: app.native_engine.as_deref(),
         identity: app.identity.as_ref().map(identity),

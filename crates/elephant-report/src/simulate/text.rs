@@ -83,7 +83,7 @@ fn document(sections: Vec<Section<'_>>) -> Document<'_> {
     Document { title: "Simulation", foot: String::new(), problems: &[], sections }
 }
 
-fn titled<'a>(title: impl Into<String>, table: Table<'a>) -> Section<'a> {
+fn titled(title: impl Into<String>, table: Table<'_>) -> Section<'_> {
     Section::new("", "", "").with(Block::Label(title.into())).with(Block::Table(table))
 }
 

@@ -22,6 +22,9 @@ const RULE_WIDTH: usize = 15;
 pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     hanging(&facts(app), columns, out)?;
+    if let Some(script) = &app.script {
+        hanging(&clean(script), columns, out)?;
+    }
     if let Some(identity) = identity(app) {
         hanging(&clean(&identity), columns, out)?;
     }

@@ -24,6 +24,8 @@ pub enum CapReason {
     SmallRun,
     /// The finding only says that something took long, which loses nothing.
     TookLong,
+    /// Its tasks wait for something else by design, as long as that takes.
+    WaitsByDesign,
     /// The application failed for another reason, so that its times show little.
     FailedRun,
     /// The one configuration keeps the settings that it is about.
@@ -52,6 +54,7 @@ impl CapReason {
             Self::RuleFile(_) => "rule-file",
             Self::SmallRun => "small-run",
             Self::TookLong => "took-long",
+            Self::WaitsByDesign => "waits-by-design",
             Self::FailedRun => "failed-run",
             Self::SettingsStay => "settings-stay",
             Self::NoGood => "no-good",
@@ -71,6 +74,7 @@ impl CapReason {
             Self::RuleFile(origin) => return format!("{origin} limits this rule").into(),
             Self::SmallRun => "the application is small",
             Self::TookLong => "it only says that something took long",
+            Self::WaitsByDesign => "these tasks wait by design",
             Self::FailedRun => "the application failed for another reason",
             Self::SettingsStay => "the recommended configuration keeps these settings",
             Self::NoGood => "the change would do no good",

@@ -9,8 +9,9 @@ use elephant_analysis::metrics::{Metrics, SparkMetricParams};
 use elephant_analysis::replay::Replayed;
 use elephant_analysis::replay::spark::{Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots};
 use elephant_base::units::{Bytes, Millis};
-use elephant_model::model::spark::{Executor, Placement, StageAttempt};
+use elephant_model::model::spark::{Executor, Placement, Spark, Stage, StageAttempt};
 use elephant_model::model::{Application, Subject};
+use elephant_query::{FixedBy, Purpose};
 use elephant_ruleset::RuleSet;
 use elephant_ruleset::settings::TroubleParams;
 
@@ -175,14 +176,17 @@ impl<'a> SparkReplays<'a> {
     }
 
     /// The stages on the path with fewer tasks than slots, each with a number of tasks with which all slots would have
-    /// work. Uneven tasks cannot be split, and small ones are not worth it.
+    /// work. Uneven tasks cannot be split, small ones are not worth it, and some stages cannot have another number.
     #[must_use]
     pub fn few_tasks(&self) -> Vec<(u32, u32)> {
         let spark = self.app.spark.as_deref();
         let wanted = |stage: &PathStage| {
             let Subject::Stage(id) = stage.subject else { return None };
-            let group = spark?.stage(id).filter(|stage| !stage.is_barrier)?.group?;
-            let group = self.app.groups.get(group)?;
+            let (spark, stage) = (spark?, spark?.stage(id)?);
+            if !can_change(self.app, spark, stage) {
+                return None;
+            }
+            let group = self.app.groups.get(stage.group?)?;
             let times = group.winners().filter_map(|row| group.attempts.run_time(row));
             let times: Vec<f64> = times.map(Millis::as_f64).collect();
             let (count, slots) = (times.len() as f64, f64::from(self.slots()));
@@ -293,4 +297,9 @@ impl<'a> SparkReplays<'a> {
             .map(|(place, _)| place)
             .collect()
     }
+}
+/// Whether a stage can have another number of tasks.
+fn can_change(app: &Application, spark: &Spark, stage: &Stage) -> bool {
+    Purpose::of(app, spark, stage).is_chosen()
+        && FixedBy::of(app, spark, stage).is_none_or(FixedBy::can_change)
 }

@@ -12,10 +12,11 @@ use elephant_model::model::table::{Outcome, TaskKind};
 /// The part of a task's time that a smaller number of tasks saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StartUp {
-    /// The time between attempts on a slot: a lower bound.
+    /// The time between attempts on a slot: a lower bound. If map tasks clearly show their fixed cost, the least that it may
+    /// be in addition.
     Container,
-    /// In addition, the intercept of a fit of time on bytes: an upper bound. If the times do not grow with the bytes, the
-    /// usual maximum for the start of a JVM.
+    /// In addition, the intercept of a fit of time on bytes: an upper bound. If map tasks clearly show their fixed cost, the
+    /// most that it may be. If the times do not grow with the bytes, the usual maximum for the start of a JVM.
     Intercept,
     /// In addition, this time of each task.
     Known(Micros),
@@ -134,6 +135,13 @@ impl Plan {
     /// The part of each task's time that does not depend on its input, if the times grow with the input.
     pub fn start_up(&self, kind: Kind) -> Option<Micros> {
         self.sample(kind, &Change::default()).ok()?.intercept().map(Micros::from_f64)
+    }
+
+    /// What a map task costs whatever it reads, if `count` of them do the work and the recorded ones clearly show it.
+    #[must_use]
+    pub fn fixed_cost_of_maps(&self, count: usize) -> Option<Micros> {
+        let cost = self.sample(Kind::Map, &Change::default()).ok()?.fixed_cost(count)?;
+        Some(Micros::from_f64(cost.likely))
     }
 
     /// The winners of a kind with their times in the change.
@@ -278,12 +286,17 @@ impl Plan {
             *change.room.get_mut(kind) = self.room.for_tasks(kind, count)?;
         }
         *change.repeated.get_mut(kind) = self.repeated(kind, count, change);
-        let each = match (start_up, sample.intercept()) {
-            (StartUp::Intercept, Some(intercept)) => intercept,
-            // The overhead of each task, which fewer tasks would save.
-            (StartUp::Intercept, None) if fewer => sample.usual_start_up(),
+        let fixed = if fewer && kind == Kind::Map { sample.fixed_cost(count) } else { None };
+        let each = match (start_up, fixed) {
             (StartUp::Known(time), _) => time.as_f64(),
-            _ => 0.0,
+            (StartUp::Container, Some(fixed)) => fixed.least,
+            (StartUp::Intercept, Some(fixed)) => fixed.most,
+            (StartUp::Container, None) => 0.0,
+            // The overhead of each task, which fewer tasks would save.
+            (StartUp::Intercept, None) => {
+                let usual = || if fewer { sample.usual_start_up() } else { 0.0 };
+                sample.intercept().unwrap_or_else(usual)
+            }
         };
         if kind == Kind::Map {
             let parts = if fewer {

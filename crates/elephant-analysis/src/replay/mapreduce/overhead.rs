@@ -15,6 +15,14 @@ pub(super) const FAR: f64 = 1.5;
 const USUAL_START_UP: Micros = Micros::from_millis(5000);
 /// A fit with a lower correlation has no reliable intercept.
 const MIN_CORRELATION: f64 = 0.5;
+/// A fit with this correlation, over so many tasks, shows the fixed cost of a task and does not only bound it.
+const CLEAR_CORRELATION: f64 = 0.8;
+const CLEAR_TASKS: usize = 30;
+/// A fit tells nothing about tasks that read more than this multiple of what the largest one read.
+const MOST_BEYOND: f64 = 2.0;
+/// By how much the fixed cost of larger tasks may differ from a clear fit: a merged task still opens each of its files.
+const LEAST_OF_FIT: f64 = 0.9;
+const MOST_OF_FIT: f64 = 1.05;
 /// The correlation of n values may be chance up to this, divided by the square root of n + 2.
 const CHANCE: f64 = 2.0;
 
@@ -116,20 +124,89 @@ impl Sample {
         self.intercept_on(&self.bytes)
     }
 
-    /// Least squares; from zero to the shortest time.
+    /// The fixed cost of a task if `count` tasks do the same work: what a clear fit of time on bytes says. `None` if the tasks
+    /// do not show it.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn fixed_cost(&self, count: usize) -> Option<FixedCost> {
+        let largest = self.bytes.iter().copied().max().flatten()? as f64;
+        let each = self.total_bytes()? as f64 / count.max(1) as f64;
+        let Fit { correlation, intercept, tasks, .. } = self.fit_on(&self.bytes)?;
+        let is_clear = correlation >= CLEAR_CORRELATION && tasks >= CLEAR_TASKS && intercept > 0.0;
+        (is_clear && each <= MOST_BEYOND * largest).then(|| FixedCost {
+            least: LEAST_OF_FIT * intercept,
+            likely: intercept,
+            most: (MOST_OF_FIT * intercept).min(self.median()),
+        })
+    }
+
+    /// From zero to the shortest time.
     #[allow(clippy::cast_precision_loss)]
     fn intercept_on(&self, amounts: &[Option<u64>]) -> Option<f64> {
+        let fit = self.fit_on(amounts)?;
+        let least = MIN_CORRELATION.max(CHANCE / (fit.tasks as f64 + 2.0).sqrt());
+        (fit.correlation >= least).then(|| fit.intercept.clamp(0.0, fit.shortest.max(0.0)))
+    }
+
+    /// Least squares of time on amounts; `None` for fewer than three tasks.
+    #[allow(clippy::cast_precision_loss)]
+    fn fit_on(&self, amounts: &[Option<u64>]) -> Option<Fit> {
         let known =
             self.times.iter().zip(amounts).filter_map(|(time, amount)| Some(((*amount)? as f64, *time)));
         let (x, y): (Vec<f64>, Vec<f64>) = known.unzip();
-        let least = MIN_CORRELATION.max(CHANCE / (x.len() as f64 + 2.0).sqrt());
-        if x.len() < 3 || pearson(&x, &y)? < least {
-            return None;
-        }
+        let correlation = pearson(&x, &y).filter(|_| x.len() >= 3)?;
         let (mean_x, mean_y) = (mean(&x)?, mean(&y)?);
         let squares: f64 = x.iter().map(|x| (x - mean_x).powi(2)).sum();
         let products: f64 = x.iter().zip(&y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
         let shortest = y.iter().copied().min_by(f64::total_cmp)?;
-        Some((mean_y - products / squares * mean_x).clamp(0.0, shortest.max(0.0)))
+        let intercept = mean_y - products / squares * mean_x;
+        Some(Fit { correlation, intercept, shortest, tasks: x.len() })
+    }
+}
+
+/// What a task costs whatever it reads, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct FixedCost {
+    pub(super) least: f64,
+    pub(super) likely: f64,
+    pub(super) most: f64,
+}
+
+/// A straight line through the times of tasks by what they read.
+struct Fit {
+    correlation: f64,
+    /// The time of a task that reads nothing.
+    intercept: f64,
+    shortest: f64,
+    tasks: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tasks of 16 s and a second for each of their MiB, which are these.
+    fn sample(mib: impl Iterator<Item = u64>, noise: f64) -> Sample {
+        let mut sample = Sample::default();
+        for (place, mib) in mib.enumerate() {
+            let off = if place % 2 == 0 { noise } else { -noise };
+            sample.places.push(place);
+            sample.times.push(1e6 * (16.0 + mib as f64 + off));
+            sample.bytes.push(Some(mib << 20));
+            sample.records.push(None);
+        }
+        sample
+    }
+
+    #[test]
+    fn tasks_show_their_fixed_cost_if_their_times_follow_their_bytes() {
+        let even = sample(1..=40, 0.5);
+        let cost = even.fixed_cost(20).unwrap();
+        assert!((cost.likely / 1e6 - 16.0).abs() < 0.2, "{cost:?}");
+        assert!(cost.least < cost.likely && cost.likely < cost.most && cost.most <= even.median());
+        // 820 MiB in five tasks are more than twice what the largest task read.
+        assert_eq!(even.fixed_cost(5), None);
+        assert_eq!(sample(1..=10, 0.5).fixed_cost(5), None, "too few tasks");
+        assert_eq!(sample(1..=40, 60.0).fixed_cost(20), None, "other reasons for their times");
+        assert_eq!(sample(std::iter::repeat_n(5, 40), 0.5).fixed_cost(20), None, "all alike");
     }
 }

@@ -3,13 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Job, Remote, Skewness};
+use super::{Job, Remote, Skewness, input as uneven};
 use crate::mapreduce::support::counters::to_bytes;
 use crate::mapreduce::support::role::Role;
 use crate::mapreduce::support::settings::may_be;
-use crate::mapreduce::support::splits::{
-    SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib,
-};
+use crate::mapreduce::support::splits::{SplitLimits, Unsplittable, reads_gzip, split_for, whole_mib};
 use elephant_base::stats::descriptive::mean;
 use elephant_base::stats::split::TwoGroups;
 use elephant_base::units::{Bytes, three_digits};
@@ -17,7 +15,7 @@ use elephant_catalogue::Advised;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{TaskGroup, TaskKind};
-use elephant_model::model::{Application, Symbol};
+use elephant_model::model::{Application, JobTool, Symbol};
 use elephant_rule::finding::Advice;
 use elephant_rule::wording::{by_hadoop, change};
 
@@ -31,8 +29,8 @@ impl Skewness {
         (small, large): (Bytes, Bytes),
         block: Bytes,
     ) -> Vec<Advice> {
-        if let Some(otherwise) = divided_otherwise(app) {
-            return vec![otherwise.into()];
+        if let Some(even) = uneven::against(app) {
+            return vec![even];
         }
         let unsplittable = Unsplittable::of(app, large);
         let mut advice: Vec<Advice> = unsplittable.map(|it| it.advice().into()).into_iter().collect();
@@ -208,7 +206,8 @@ fn hive_advice(app: &Application) -> Vec<Advice> {
         (ConfKey::HiveGroupBySkew, "if the Hive query aggregates, let Hive distribute frequent keys"),
         (ConfKey::HiveSkewJoin, "if the Hive query joins, let Hive join frequent keys in a separate job"),
     ];
-    let off = cases.into_iter().filter(|(key, _)| may_be(app, "Hive") && app.conf.flag(*key) != Some(true));
+    let off =
+        cases.into_iter().filter(|(key, _)| may_be(app, JobTool::Hive) && app.conf.flag(*key) != Some(true));
     off.map(|(key, what)| Advice::new(what).set([change(app, key, true)]).conditional()).collect()
 }
 

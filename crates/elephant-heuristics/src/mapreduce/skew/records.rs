@@ -1,7 +1,7 @@
 //! Long tasks that read far more records than the others: skew, even if they read as many bytes.
 
 use super::advice::key_advice;
-use super::{Job, Skew, Skewness};
+use super::{Job, Skew, Skewness, input};
 use crate::mapreduce::support::role::Role;
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::mean;
@@ -57,14 +57,14 @@ impl Skewness {
     pub(super) fn records_advice(&self, job: Job<'_>, records: MoreRecords) -> Vec<Advice> {
         let Self(role, _, _) = self;
         match role {
-            Role::Map => vec![
+            Role::Map => vec![input::against(job.0).unwrap_or_else(|| {
                 format!(
                     "the long map tasks read {} as many records as the others, in about as many bytes: spread these records \
                      over more files when they are written, or do less work per record",
                     records.ratio()
                 )
-                .into(),
-            ],
+                .into()
+            })],
             Role::Reduce => key_advice(job.0),
         }
     }

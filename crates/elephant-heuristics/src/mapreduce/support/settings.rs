@@ -2,13 +2,13 @@
 
 use super::role::Role;
 use elephant_model::model::conf::ConfKey;
-use elephant_model::model::{Application, job_type};
+use elephant_model::model::{Application, JobTool};
 use elephant_rule::finding::SettingChange;
 use elephant_rule::wording::change;
 
 /// Whether this tool may have submitted the job; true if the job has no configuration.
-pub(in crate::mapreduce) fn may_be(app: &Application, tool: &str) -> bool {
-    app.conf.is_empty() || job_type(app) == Some(tool)
+pub(in crate::mapreduce) fn may_be(app: &Application, tool: JobTool) -> bool {
+    app.conf.is_empty() || JobTool::of(app) == Some(tool)
 }
 
 /// Like [`change`], for numbers that should rise (or fall); `None` if the job's value is already there.

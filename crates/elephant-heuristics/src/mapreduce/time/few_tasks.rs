@@ -15,7 +15,7 @@ use elephant_base::units::Millis;
 use elephant_catalogue::Advised;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
-use elephant_model::model::{Application, job_type};
+use elephant_model::model::{Application, JobTool, hive_query, sorts_all_rows};
 use elephant_rule::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
 use elephant_rule::wording::decisive;
 
@@ -26,6 +26,10 @@ const FEW: &str = "{tasks_run} {mean} on average[ and {read}] while containers w
 /// The message if the history does not show how many more could run at once.
 const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and {read}; twice as many would save about \
     {lost_ms}, {lost_ratio:%} of the run time, if there are containers for them ({limit})";
+
+/// The message if Hive sorts all rows.
+const ORDERED: &str = "{tasks_run} {mean} on average while containers were free, because ORDER BY sorts all rows in one task; \
+    without it, up to about {lost_ms} would be saved, {lost_ratio:%} of the run time ({limit})";
 
 /// The most numbers of tasks that are tried, and the least for large jobs.
 const MOST_TRIED: usize = 12;
@@ -124,7 +128,11 @@ impl RunTime {
             .fact("lost_ratio", Measure::Ratio(Some(few.share)))
             .repartition(Repartition { stages: Vec::new(), tasks: few.wanted })
             .message(
-                if few.is_replayed { FEW } else { FEW_IF_FREE },
+                match few.is_replayed {
+                    _ if is_ordered(app, *role) => ORDERED,
+                    true => FEW,
+                    false => FEW_IF_FREE,
+                },
                 &[("tasks_run", tasks_run), ("mean", mean), ("read", &read), ("limit", &limit)],
             )
             .tells(TroubleKind::FewTasks)
@@ -133,6 +141,20 @@ impl RunTime {
                 None => more_reduces(app, few),
             })
     }
+}
+
+/// Whether a single reduce task of Hive sorts all rows, which no setting divides.
+pub(super) fn is_ordered(app: &Application, role: Role) -> bool {
+    let is_single = app.group(TaskKind::Reduce).is_some_and(|group| group.tasks.len() == 1);
+    role == Role::Reduce && is_single && hive_query(app).is_some_and(|query| sorts_all_rows(&query))
+}
+
+/// What to do instead of sorting all rows.
+pub(super) fn instead_of_order() -> Advice {
+    Advice::new(
+        "ORDER BY sorts all rows in one reduce task, by definition: sort only within parts (DISTRIBUTE BY and SORT BY), or keep \
+         few rows before the sort (LIMIT)",
+    )
 }
 
 /// Hive: how much input it gives to a reduce task.
@@ -166,7 +188,10 @@ fn more_reduces_of_hive(app: &Application, few: FewTasks, now: u32) -> Vec<Advic
 }
 
 fn more_reduces(app: &Application, few: FewTasks) -> Vec<Advice> {
-    if job_type(app) == Some("Hive") {
+    if is_ordered(app, Role::Reduce) {
+        return vec![instead_of_order()];
+    }
+    if JobTool::of(app) == Some(JobTool::Hive) {
         let now = app.group(TaskKind::Reduce).map_or(1, |group| group.tasks.len());
         return more_reduces_of_hive(app, few, u32::try_from(now).unwrap_or(u32::MAX));
     }
@@ -347,6 +372,9 @@ mod tests {
         let one = of(1, &[bytes]);
         assert!(one.iter().all(|line| line.conditional && line.settings.is_empty()), "{one:?}");
         assert!(one[0].contains("aggregate over all rows") && one[0].contains(HIVE_BYTES), "{one:?}");
+        let query = ("hive.query.string", "select+a+from+t+order+by+a");
+        let ordered = of(1, &[bytes, query]);
+        assert!(ordered.len() == 1 && ordered[0].text.starts_with("ORDER BY sorts all rows"), "{ordered:?}");
     }
 
     #[test]

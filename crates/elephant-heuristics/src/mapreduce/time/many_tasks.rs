@@ -23,6 +23,8 @@ pub(super) struct ManyTasks {
     pub(super) share: f64,
     /// How many times the work per task grows until nothing is lost.
     growth: f64,
+    /// The run time in milliseconds that a task takes whatever it reads, if the tasks clearly show it.
+    fixed: Option<f64>,
 }
 
 impl ManyTasks {
@@ -31,6 +33,12 @@ impl ManyTasks {
         let removed = |growth: f64| 1.0 - 1.0 / growth.max(1.0);
         let all = removed(self.growth);
         if all > 0.0 { self.share * (1.0 - removed(growth) / all).max(0.0) } else { 0.0 }
+    }
+
+    /// The mean run time once the work per task has grown; `None` unless the tasks show what does not grow.
+    pub(super) fn mean_after(self, mean: i64, growth: f64) -> Option<Millis> {
+        let fixed = self.fixed?;
+        Millis::from_f64((growth.mul_add(mean as f64 - fixed, fixed)).round())
     }
 
     pub(super) fn evidence(self) -> [(&'static str, Measure); 2] {
@@ -60,7 +68,12 @@ impl RunTime {
             Role::Reduce => Kind::Reduce,
         };
         let fit = plan.as_ref().and_then(|plan| plan.start_up(kind)).map(|fit| fit.as_f64() / 1000.0);
-        let start_up = self.start_up(app, group, (mean.max(1) as f64, fit));
+        // What the tasks show themselves is not bounded by what is usual.
+        let fixed = usize::try_from(wanted)
+            .ok()
+            .filter(|_| *role == Role::Map)
+            .and_then(|wanted| Some(plan.as_ref()?.fixed_cost_of_maps(wanted)?.as_f64() / 1000.0));
+        let start_up = fixed.unwrap_or_else(|| self.start_up(app, group, (mean.max(1) as f64, fit)));
         let of_containers = plan.as_ref().map_or(1.0, Plan::share_of_containers);
         let lost = plan
             .and_then(ReplayedJob::with)
@@ -71,7 +84,7 @@ impl RunTime {
         let run_time =
             run_time.map_or_else(|| time_of_tasks(app), |time| time.or_zero().to_millis()).as_f64();
         let share = if run_time > 0.0 { lost / run_time } else { 0.0 };
-        ManyTasks { lost: Millis::from_f64(lost).unwrap_or_default(), share, growth }
+        ManyTasks { lost: Millis::from_f64(lost).unwrap_or_default(), share, growth, fixed }
     }
 
     /// Whether map tasks read blocks of large files, and not small files or parts of blocks.
@@ -211,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_is_left_falls_with_the_number_of_tasks() {
-        let many = ManyTasks { lost: Millis::from_secs(60), share: 0.4, growth: 10.0 };
+        let many = ManyTasks { lost: Millis::from_secs(60), share: 0.4, growth: 10.0, fixed: None };
         let near = |growth: f64, share: f64| (many.share_after(growth) - share).abs() < 1e-9;
         // Half as many tasks save 5/9 of what a tenth of them saves.
         assert!(near(1.0, 0.4) && near(2.0, 0.4 * 4.0 / 9.0) && near(10.0, 0.0) && near(20.0, 0.0));

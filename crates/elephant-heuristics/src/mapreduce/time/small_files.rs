@@ -4,7 +4,7 @@ use crate::mapreduce::support::settings::{change_towards, may_be};
 use crate::mapreduce::support::splits::SplitLimits;
 use elephant_base::units::Bytes;
 use elephant_model::model::conf::ConfKey;
-use elephant_model::model::{Application, job_type};
+use elephant_model::model::{Application, JobTool};
 use elephant_rule::finding::Advice;
 use elephant_rule::wording::change;
 
@@ -16,11 +16,11 @@ pub(super) fn combine_files(app: &Application, split: Option<Bytes>) -> Vec<Advi
     let hive = app.conf.text(ConfKey::HiveInputFormat).is_none_or(|format| !format.contains("Combine"));
     let pig = app.conf.flag(ConfKey::PigCombines) != Some(false);
     let mut advice: Vec<Advice> = Vec::new();
-    if may_be(app, "Hive") && hive {
+    if may_be(app, JobTool::Hive) && hive {
         let what = Advice::new("if the input of Hive is many small files, combine them");
         advice.push(what.set([change(app, ConfKey::HiveInputFormat, HIVE_COMBINES)]).conditional());
     }
-    if let Some(size) = split.filter(|_| may_be(app, "Pig") && pig)
+    if let Some(size) = split.filter(|_| may_be(app, JobTool::Pig) && pig)
         && let Some(larger) = change_towards(app, ConfKey::PigSplitSize, size.get(), true)
     {
         let what = Advice::new("if the input of Pig is many small files, combine them");
@@ -28,7 +28,7 @@ pub(super) fn combine_files(app: &Application, split: Option<Bytes>) -> Vec<Advi
     }
     let merge = "if the input is many small files, merge them";
     // Hive has a format of its own that combines files.
-    advice.push(if SplitLimits::of(app).combines || job_type(app) == Some("Hive") {
+    advice.push(if SplitLimits::of(app).combines || JobTool::of(app) == Some(JobTool::Hive) {
         merge.into()
     } else {
         format!("{merge}, or read them with CombineFileInputFormat").into()

@@ -9,6 +9,7 @@ use crate::spark::support::collections::Collections;
 use crate::spark::support::memory::{
     ExecutorSize, Setting, driver_heap_for, heap_for, heap_key, more_overhead, smaller_heap,
 };
+use crate::spark::support::partitions::Source;
 use crate::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::spark::support::stage_figures::FlowKind;
 use elephant_base::severity::Severity;
@@ -318,6 +319,10 @@ pub(super) fn tasks_for(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits
     let most = limits.max_partitions.get();
     if let Some(more) = limits.aim().more_than(facts.app, facts.spark, stage.stage) {
         return Some(more.min(whole(most, f64::INFINITY)));
+    }
+    let group = facts.app.groups.get(stage.stage.group?)?;
+    if !Source::of(facts.app, facts.spark, stage.stage, group).can_change() {
+        return None;
     }
     let times = stage.figures.run_time?.median.as_f64() / limits.target_task_time.get();
     Some(whole(stage.figures.tasks as f64 * times, most)).filter(|more| *more > stage.figures.tasks)

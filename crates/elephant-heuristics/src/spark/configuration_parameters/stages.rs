@@ -9,7 +9,7 @@ use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, Method, count};
 use crate::shown::FINDINGS;
 use crate::spark::skew::{self, Skewed};
-use crate::spark::support::application::change_to;
+use crate::spark::support::application::{change_to, runs_sql};
 use crate::spark::support::memory::is_local;
 use crate::spark::support::partitions::{self, Source};
 use crate::spark::support::spill_sizing::AgainstSpill;
@@ -18,6 +18,7 @@ use crate::spark::support::stage_text::{first_line, label};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, three_digits};
 use elephant_model::model::conf::ConfKey;
+use elephant_query::{FixedBy, Single};
 use elephant_rule::finding::{
     Advice, Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, and_more, multiple, percent,
 };
@@ -199,11 +200,7 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
     }
     if stage.spill > Severity::None {
         advice.extend(more_tasks(facts, stage, limits));
-        advice.push(
-            "keep less data in memory: drop columns and rows before joins and aggregations, prefer \
-             reduceByKey to groupByKey"
-                .into(),
-        );
+        advice.push(against_spill(facts, stage));
     }
     if stage.long_tasks > Severity::None {
         advice.push(shorter_tasks(facts, stage, changes, limits));
@@ -215,6 +212,23 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
     }
     advice.dedup();
     advice
+}
+
+/// Less data in memory: in the work of Spark's own, by that; in a query, by what it reads; in code with RDDs, by what it
+/// keeps for each key, too.
+fn against_spill(facts: &Facts<'_>, stage: &Analysis<'_>) -> Advice {
+    const LESS: &str = "keep less data in memory: drop columns and rows before joins and aggregations";
+    let Facts { app, spark, .. } = *facts;
+    if let Some(chosen) = partitions::of_stage(app, spark, stage.stage) {
+        return chosen;
+    }
+    match FixedBy::of(app, spark, stage.stage) {
+        Some(FixedBy::Single(Single::Window)) => {
+            "give the window a key (PARTITION BY): without one, a single task sorts all rows".into()
+        }
+        _ if runs_sql(spark, stage.stage) => LESS.into(),
+        _ => format!("{LESS}, prefer reduceByKey to groupByKey").into(),
+    }
 }
 
 /// More tasks in code against spill, if no setting that can be advised is enough.
@@ -260,8 +274,14 @@ fn shorter_tasks(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], li
     let Facts { app, spark, .. } = facts;
     let what = "split the work into more tasks";
     let group = stage.stage.group.and_then(|group| app.groups.get(group));
+    if let Some(chosen) = partitions::of_stage(app, spark, stage.stage) {
+        return chosen;
+    }
     let (Some(wanted), Some(group)) = (tasks_for(facts, stage, limits), group) else { return what.into() };
     let source = Source::of(app, spark, stage.stage, group);
+    if !source.can_change() {
+        return "the number of tasks of this stage cannot change: do less work in it".into();
+    }
     if source == Source::ShufflePartitions
         && changes.iter().any(|change| change.key == ConfKey::ShufflePartitions)
     {

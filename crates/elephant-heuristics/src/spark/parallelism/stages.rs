@@ -29,9 +29,7 @@ pub(super) struct Lost<'a> {
 
 /// The stages that lost time because of their number of tasks, in the order of the stages.
 pub(super) fn all<'a>(app: &Advised<'a>, spark: &'a Spark, params: &Parallelism) -> Vec<Lost<'a>> {
-    // All tasks of a barrier stage must run at once, so more of them than slots would fail.
-    let completed =
-        spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete && !stage.is_barrier);
+    let completed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete);
     let groups = completed.filter_map(|stage| Some((stage, app.groups.get(stage.group?)?)));
     let stages: Vec<(&Stage, &TaskGroup)> = groups.filter(|(_, group)| !group.tasks.is_empty()).collect();
     if stages.is_empty() {
@@ -72,7 +70,7 @@ fn lost<'a>(
     if !may_be_few && !is_many {
         return None;
     }
-    let source = Source::of(app, spark, stage, group);
+    let source = Some(Source::of(app, spark, stage, group)).filter(|source| source.can_change())?;
     let splits = params.aim().splits(app, (slots, work), (source, group));
     let span = (tasks.to - tasks.from) as f64;
     let (kind, wanted, overhead, time) = if may_be_few && count < splits {

@@ -1,12 +1,14 @@
 //! Advice against uneven data: smaller splits, adaptive joins, or other keys.
 
 use crate::spark::support::application::{change_to, runs_sql};
+use crate::spark::support::partitions;
 use elephant_base::units::Bytes;
 use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::{SPLITS_HASH_JOINS, SPLITS_JOINS};
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::{Operator, Spark, SqlExecution, Stage};
+use elephant_query::FixedBy;
 use elephant_rule::finding::{Advice, SettingChange};
 use elephant_rule::wording::change;
 
@@ -31,6 +33,13 @@ pub(in crate::spark) fn against(
     stage: &Stage,
     skewed: Skewed,
 ) -> Vec<Advice> {
+    if let Some(chosen) = partitions::of_stage(app, spark, stage) {
+        return vec![chosen];
+    }
+    let fixed = FixedBy::of(app, spark, stage);
+    if let Some(even) = fixed.and_then(|fixed| more_even(fixed, skewed.input)) {
+        return vec![even.into()];
+    }
     if skewed.input {
         return vec![smaller_splits(app, spark, stage, skewed)];
     }
@@ -42,6 +51,36 @@ pub(in crate::spark) fn against(
         return vec![OTHER_JOIN.into()];
     }
     vec![Advice::new("let Spark split the skewed partitions of the join").set_for_first(changes)]
+}
+
+/// How what fixes the number of tasks divides the data more evenly; `None` if it does not divide them.
+fn more_even(fixed: FixedBy, input: bool) -> Option<&'static str> {
+    match fixed {
+        FixedBy::Jdbc if input => Some(
+            "divide the read of the table evenly: a partitionColumn with even values, bounds that fit them (lowerBound, \
+             upperBound), or predicates that each select as many rows",
+        ),
+        FixedBy::Kafka if input => Some(
+            "divide the topic evenly: minPartitions of the Kafka source splits its large partitions; or write messages with \
+             keys that are distributed evenly",
+        ),
+        FixedBy::Regions if input => Some(
+            "divide the HBase table evenly: split its large regions, or begin the keys of rows with a salt",
+        ),
+        FixedBy::Buckets if input => {
+            Some("write the table with buckets of a column whose values are distributed evenly")
+        }
+        FixedBy::Parallelized => {
+            Some("pass more slices than there are large elements to the call that makes the data")
+        }
+        FixedBy::Coalesce => Some(
+            "coalesce merges whole partitions, however large: use repartition, which distributes rows evenly",
+        ),
+        FixedBy::Retry => {
+            Some("the attempt only computed lost partitions again: see the failures that lost them")
+        }
+        _ => None,
+    }
 }
 
 /// Operations of RDDs that join.

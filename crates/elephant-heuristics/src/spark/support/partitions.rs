@@ -1,6 +1,10 @@
 //! The number of tasks of a stage: what sets it, which number to aim at, and how to change it. One place for every rule that
 //! advises on it.
 
+mod fixed;
+
+pub(in crate::spark) use fixed::of_stage;
+
 use super::adaptive;
 use super::application::runs_sql;
 use super::memory::{Setting, in_force, most_cores, most_slots, shuffle_partitions};
@@ -15,11 +19,12 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage};
 use elephant_model::model::table::{TaskGroup, TimePoint};
+use elephant_query::{FixedBy, Purpose};
 use elephant_rule::finding::Advice;
 use elephant_rule::wording::{change, grouped, plural};
 
 /// What sets the number of tasks of a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::spark) enum Source {
     /// `spark.sql.shuffle.partitions`.
     ShufflePartitions,
@@ -33,21 +38,29 @@ pub(in crate::spark) enum Source {
     Input,
     /// A number in the application's code.
     Code,
+    /// What the plan or the RDDs of the stage tell.
+    Fixed(FixedBy),
+    /// Spark, for work that nobody asked for.
+    Chosen(Purpose),
 }
 
 impl Source {
-    pub(in crate::spark) const ALL: [Self; 6] = [
-        Self::ShufflePartitions,
-        Self::AdvisorySize,
-        Self::DefaultParallelism,
-        Self::FileSplits,
-        Self::Input,
-        Self::Code,
-    ];
-
     pub(in crate::spark) fn of(app: &Application, spark: &Spark, stage: &Stage, group: &TaskGroup) -> Self {
+        let purpose = Purpose::of(app, spark, stage);
+        if !purpose.is_chosen() {
+            return Self::Chosen(purpose);
+        }
         let figures = Figures::of(app, stage, group);
         let is_sql = runs_sql(spark, stage);
+        let fixed = FixedBy::of(app, spark, stage);
+        // Without a number in the code, a collection has as many slices as the default.
+        let by_default = fixed == Some(FixedBy::Parallelized)
+            && in_force(app, ConfKey::DefaultParallelism) == Some(figures.tasks);
+        match fixed {
+            Some(FixedBy::Parallelized) if by_default => return Self::DefaultParallelism,
+            Some(fixed) => return Self::Fixed(fixed),
+            None => {}
+        }
         let reads_input = figures.flow(FlowKind::Input).is_some_and(|flow| flow.total > Bytes::default());
         if reads_input {
             if is_sql && reads_full_splits(app, &figures) { Self::FileSplits } else { Self::Input }
@@ -59,6 +72,15 @@ impl Source {
             Self::DefaultParallelism
         } else {
             Self::Code
+        }
+    }
+
+    /// Whether another number of tasks is possible, and makes sense.
+    pub(in crate::spark) const fn can_change(self) -> bool {
+        match self {
+            Self::Fixed(fixed) => fixed.can_change(),
+            Self::Chosen(_) => false,
+            _ => true,
         }
     }
 
@@ -165,13 +187,14 @@ impl Aim {
         wanted.ceil().min(source.most_tasks(group, app.advice.least_split.get())).max(1.0)
     }
 
-    /// The same for a stage of an application; `None` if the stage has as many tasks already.
+    /// The same for a stage of an application; `None` if the stage has as many tasks already, or cannot have another number.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     pub(in crate::spark) fn more_than(self, app: &Advised<'_>, spark: &Spark, stage: &Stage) -> Option<u64> {
-        let group = app.groups.get(stage.group.filter(|_| !stage.is_barrier)?)?;
+        let group = app.groups.get(stage.group?)?;
         let tasks = StageTasks::of(group)?;
         let slots = Slots::of(app, spark).within(tasks.from, tasks.to)?.round().max(1.0);
-        let wanted = self.splits(app, (slots, tasks.work()?), (Source::of(app, spark, stage, group), group));
+        let source = Some(Source::of(app, spark, stage, group)).filter(|source| source.can_change())?;
+        let wanted = self.splits(app, (slots, tasks.work()?), (source, group));
         (wanted > tasks.times.len() as f64).then_some(wanted as u64)
     }
 }
@@ -203,16 +226,18 @@ fn by_source(
             "a single task does all the work of the stage: avoid coalesce(1), sorting without partitions, and aggregates \
              and windows without a key; repartition({wanted}) distributes the work"
         )),
+        Source::Fixed(fixed) => fixed::advice(fixed, (tasks, wanted)),
+        Source::Chosen(purpose) => fixed::of_purpose(purpose).unwrap_or_default(),
         Source::ShufflePartitions | Source::AdvisorySize if few => {
             let group = stage.group.and_then(|group| app.groups.get(group));
             let read = group.and_then(|group| Figures::of(app, stage, group).flow(FlowKind::ShuffleRead));
-            Advice::new(what).set_for_first(adaptive::more_partitions(
-                app,
-                read.map(|read| read.total),
-                wanted,
-            ))
+            let more = adaptive::more_partitions(app, read.map(|read| read.total), wanted);
+            fixed::in_stream(app, spark, stage, Advice::new(what).set_for_first(more))
         }
-        Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
+        Source::ShufflePartitions => {
+            let set = Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]);
+            fixed::in_stream(app, spark, stage, set)
+        }
         // The setting counts for every shuffle without a number of its own: less than the default would harm others.
         Source::DefaultParallelism if few && wanted < default_parallelism(app, spark) => {
             in_code(what, wanted)

@@ -26,6 +26,8 @@ pub(crate) struct AgainstSpill {
     pub(crate) parallelism: Option<u64>,
     /// Heap and cores, if nothing else is enough.
     pub(crate) size: Option<ExecutorSize>,
+    /// Whether the stage can have another number of tasks.
+    pub(crate) can_split: bool,
     /// More tasks in code, if no setting decides on their number and no usual size of executors is enough.
     pub(crate) in_code: Option<Advice>,
 }
@@ -53,8 +55,16 @@ impl AgainstSpill {
         let needed = spilled + now.unified_per_task(before);
         let fraction = before.max(MEMORY_FRACTION);
         let times = needed / now.unified_per_task(fraction);
-        let mut against =
-            Self { fraction, partitions: None, advisory: None, parallelism: None, size: None, in_code: None };
+        let group = stage.group.and_then(|group| app.groups.get(group));
+        let mut against = Self {
+            fraction,
+            partitions: None,
+            advisory: None,
+            parallelism: None,
+            size: None,
+            can_split: group.is_some_and(|group| Source::of(app, spark, stage, group).can_change()),
+            in_code: None,
+        };
         if times <= 1.0 {
             return against;
         }
@@ -124,7 +134,7 @@ fn more_tasks(
     wanted: u64,
 ) -> Option<Advice> {
     let group = app.groups.get(stage.group?)?;
-    let source = Source::of(app, spark, stage, group);
+    let source = Some(Source::of(app, spark, stage, group)).filter(|source| source.can_change())?;
     Some(partitions::advice(app, spark, stage, source, (figures.tasks, wanted)))
 }
 
@@ -136,7 +146,10 @@ fn default_decides(app: &Application, spark: &Spark, stage: &Stage) -> bool {
 
 /// Whether `spark.sql.shuffle.partitions` determines the stage's number of tasks.
 pub(crate) fn partitions_decide(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures) -> bool {
-    runs_sql(spark, stage) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app)
+    let may_decide =
+        runs_sql(spark, stage) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app);
+    let group = stage.group.filter(|_| may_decide).and_then(|group| app.groups.get(group));
+    group.is_some_and(|group| Source::of(app, spark, stage, group) == Source::ShufflePartitions)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::sums::{Sums, Totals};
 use crate::spark::verify::LOG_STAGE_METRICS;
 use elephant_base::units::Millis;
+use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Job, JobResult, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{Outcome, TaskGroup, TaskKind};
 
@@ -21,6 +22,25 @@ const MAX_STAGE_TASKS: i64 = i32::MAX as i64;
 
 /// How much they may differ in Spark 1, which sets the time again when all tasks are submitted.
 const RESUBMITTED: Millis = Millis::from_secs(60);
+
+impl StageRecord {
+    /// Compares Spark's own sums over the tasks with ours; returns how many differ.
+    fn compare_sums(&mut self, told: &[(Counter, i64)]) -> u64 {
+        // At most once per stage: it takes time proportional to the stage's tasks.
+        if self.completed {
+            return 0;
+        }
+        let (sums, differing) = Totals::of(told).compare(&self.group.attempts);
+        self.sums = sums;
+        let mut count = 0;
+        // Which of the tasks is wrong is unknown, so no sum over them is known.
+        for counter in differing {
+            self.group.attempts.mark_unreadable(0, counter);
+            count += 1;
+        }
+        count
+    }
+}
 
 impl Builder {
     pub(super) fn job_start(&mut self, start: JobStart) {
@@ -169,16 +189,7 @@ impl Builder {
             let mut accumulables: Vec<_> = info.accumulables.into_iter().filter_map(known).collect();
             accumulables.sort_unstable();
             stage.accumulables = accumulables.into();
-            // Compare at most once per stage: it takes time proportional to the stage's tasks.
-            if !record.completed {
-                let (sums, differing) = Totals::of(&info.totals).compare(&record.group.attempts);
-                record.sums = sums;
-                // Which of the tasks is wrong is unknown, so no sum over them is known.
-                for counter in differing {
-                    record.group.attempts.mark_unreadable(0, counter);
-                    self.seen.differing_sums += 1;
-                }
-            }
+            self.seen.differing_sums += record.compare_sums(&info.totals);
         }
         self.held.change(before, held::of_stage(&record.stage));
         record.impossible_task_count |= impossible;

@@ -5,32 +5,15 @@ use std::path::Path;
 use crate::mapreduce::support::counters::{MissingCounters, input_bytes};
 use crate::mapreduce::support::settings::change_towards;
 use elephant_base::units::Bytes;
-use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults, parse_binary_prefix};
 use elephant_model::model::table::TaskKind;
+use elephant_model::model::{Application, JobInput, JobTool};
 use elephant_rule::finding::SettingChange;
 use elephant_rule::wording::change;
-
-/// The settings that name the input format, the one that a job reads first.
-const INPUT_FORMATS: [&str; 2] = ["mapreduce.job.inputformat.class", "mapred.input.format.class"];
 
 /// Input formats of the old API that divide files by the number of map tasks that a job asks for.
 const DIVIDE_BY_MAPS: [&str; 3] =
     ["org.apache.hadoop.mapred.", "org.apache.hadoop.streaming.", "org.apache.avro.mapred."];
-
-/// Input formats that settings for the size of splits do not change, by the end of their names, with what sets the number of
-/// their map tasks.
-const DIVIDE_OTHERWISE: [(&str, &str); 6] = [
-    (
-        "NLineInputFormat",
-        "change how many lines a map task reads (mapreduce.input.lineinputformat.linespermap)",
-    ),
-    ("TableInputFormat", "a map task reads a region of the table: split large regions, and merge small ones"),
-    ("DBInputFormat", "change the number of map tasks (mapreduce.job.maps; Sqoop: --num-mappers)"),
-    ("RangeInputFormat", "change the number of map tasks (mapreduce.job.maps)"),
-    ("UniformSizeInputFormat", "change the number of map tasks (DistCp: -m)"),
-    ("DynamicInputFormat", "change the number of map tasks (DistCp: -m)"),
-];
 
 /// Minimums that formats which combine files read. Above the maximum, they make the job fail.
 const COMBINED_MINIMUMS: [&str; 4] = [
@@ -61,7 +44,7 @@ impl SplitLimits {
         if divided_otherwise(app).is_some() {
             return Self { divides_otherwise: true, ..Self::default() };
         }
-        let combines = combines_files(app);
+        let combines = JobInput::of(app) == JobInput::CombinedFiles;
         let divides_by_maps = !combines && divides_by_maps(app);
         Self {
             combines,
@@ -141,8 +124,30 @@ impl SplitLimits {
 
 /// How to change the number of map tasks, if settings for the size of splits do not.
 pub(in crate::mapreduce) fn divided_otherwise(app: &Application) -> Option<&'static str> {
-    let class = INPUT_FORMATS.iter().find_map(|name| app.conf.setting(name))?;
-    DIVIDE_OTHERWISE.into_iter().find(|(name, _)| class.ends_with(name)).map(|(_, advice)| advice)
+    let tool = JobTool::of(app);
+    Some(match JobInput::of(app) {
+        JobInput::Files | JobInput::CombinedFiles => return None,
+        JobInput::Lines => {
+            "change how many lines a map task reads (mapreduce.input.lineinputformat.linespermap)"
+        }
+        JobInput::Regions => {
+            "a map task reads a region of the table: split large regions, merge small ones, and begin the keys of rows with a \
+             salt if some regions get most of them"
+        }
+        JobInput::Database if tool == Some(JobTool::Sqoop) => {
+            "change the number of map tasks (Sqoop: --num-mappers), with a --split-by column whose values are even"
+        }
+        JobInput::Database => {
+            "change the number of map tasks (mapreduce.job.maps; Sqoop: --num-mappers), with an even column to split by"
+        }
+        JobInput::Kafka => {
+            "a map task reads partitions of the topics: change their number, or how many map tasks may run"
+        }
+        JobInput::Ranges => "change the number of map tasks (mapreduce.job.maps)",
+        JobInput::CopyList => {
+            "change the number of map tasks (DistCp: -m); a file is copied by one map task, unless -blocksperchunk divides it"
+        }
+    })
 }
 
 /// Whether the job's input has the name of a gzip file.
@@ -153,13 +158,6 @@ pub(in crate::mapreduce) fn reads_gzip(app: &Application) -> bool {
         Path::new(path.trim()).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
     };
     inputs.any(|paths| paths.split(',').any(is_gzip))
-}
-
-/// Whether map tasks read several files each. The class of the job counts; Hive names its own.
-fn combines_files(app: &Application) -> bool {
-    let of_job = INPUT_FORMATS.iter().find_map(|name| app.conf.setting(name));
-    let of_hive = || app.conf.text(ConfKey::HiveInputFormat);
-    of_job.or_else(of_hive).is_some_and(|class| class.contains("Combine"))
 }
 
 /// Whether the job divides its input by the number of map tasks that it asks for. Since Hadoop 2, `Job` notes which API a

@@ -8,13 +8,14 @@ use crate::scan::RawStr;
 use elephant_model::model::spark::{Origin, Origins};
 
 /// Beginnings of the names of RDDs.
-const NAMES: [(&[u8], Origin); 12] = [
+const NAMES: [(&[u8], Origin); 13] = [
     (b"JDBCRDD", Origin::Jdbc),
     (b"FileScanRDD", Origin::Files),
     (b"HadoopRDD", Origin::Files),
     (b"NewHadoopRDD", Origin::Files),
     (b"DataSourceRDD", Origin::DataSource),
     (b"Kafka", Origin::Kafka),
+    (b"HBase", Origin::HBase),
     (b"ParallelCollectionRDD", Origin::Parallelized),
     (b"Receiver ", Origin::Receiver),
     (b"PythonRDD", Origin::Python),
@@ -24,11 +25,12 @@ const NAMES: [(&[u8], Origin); 12] = [
 ];
 
 /// Beginnings of the names of the operations that made RDDs.
-const SCOPES: [(&[u8], Origin); 9] = [
+const SCOPES: [(&[u8], Origin); 10] = [
     (b"coalesce", Origin::Coalesced),
     (b"repartition", Origin::Repartitioned),
     (b"Coalesce", Origin::Coalesced),
     (b"Scan JDBC", Origin::Jdbc),
+    (b"Scan HBase", Origin::HBase),
     (b"textFile", Origin::Files),
     (b"hadoopFile", Origin::Files),
     (b"parallelize", Origin::Parallelized),

@@ -19,9 +19,9 @@ mod input;
 mod mapreduce;
 mod nodes;
 
+mod platforms;
 mod public_runs;
 mod purposes;
-mod platforms;
 mod queries;
 mod replay;
 mod savings;

@@ -214,13 +214,6 @@ impl RuleSet {
         })
     }
 
-    /// A hash of the rules in force.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn hash(&self) -> &str {
-        &self.hash
-    }
-
     /// The day that suppressions are checked against.
     #[must_use]
     #[doc(hidden)]
@@ -288,13 +281,6 @@ impl RuleSet {
     fn all_about<'s>(&'s self, rule: &'s ActiveRule) -> impl Iterator<Item = &'s Document> {
         let document = |place: usize| self.documents.get(place).map(AsRef::as_ref);
         self.index.about(&rule.info.id, rule.facts.provenance, document).map(|(_, document)| document)
-    }
-
-    /// The suppressions of the rule files.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn suppressions(&self) -> &[Suppression] {
-        &self.suppressions
     }
 
     /// Warnings about files that work but should be changed.

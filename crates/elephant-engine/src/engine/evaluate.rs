@@ -29,8 +29,7 @@ pub(super) fn evaluate(
     options: &Options,
     worst_charts: &WorstCharts,
 ) -> (ApplicationReport, Vec<usize>) {
-    let rules = basis.rules;
-    let recorded = RecordedOnce::default();
+    let (rules, recorded) = (basis.rules, RecordedOnce::default());
     let mut evaluation = rules.evaluate_recorded(app, &recorded, extent_of_queries(options));
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);

@@ -1,7 +1,7 @@
-//! Parameters in force that belong to no rule.
+//! What is in force and belongs to no rule: parameters, suppressions, the identity of jobs.
 
-use super::RuleSet;
 use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
+use super::{RuleSet, Suppression};
 use crate::identity::JobIdentity;
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_catalogue::AdviceParams;
@@ -10,6 +10,18 @@ use elephant_rule::params::layers::Parameter;
 
 #[doc(hidden)]
 impl RuleSet {
+    /// A hash of the rules in force.
+    #[must_use]
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// The suppressions of the rule files.
+    #[must_use]
+    pub fn suppressions(&self) -> &[Suppression] {
+        &self.suppressions
+    }
+
     /// The parameters of the metrics of MapReduce jobs.
     #[must_use]
     pub fn metrics(&self) -> &MetricParams {

@@ -25,7 +25,7 @@ pub fn name_of_query(execution: &SqlExecution) -> String {
     }
 }
 
-/// An operator with what it works on: "SortMergeJoin on k", "BatchEvalPython of slow", "Scan parquet default.sales".
+/// An operator with what it works on: "`SortMergeJoin` on k", "`BatchEvalPython` of slow", "Scan parquet default.sales".
 #[must_use]
 pub fn name_of_operator(operator: &PlacedOperator<'_>) -> String {
     let name = operator.name.split(" (").next().unwrap_or(operator.name);

@@ -24,11 +24,16 @@ pub(super) struct QueryView<'a> {
 
 #[derive(Serialize)]
 struct WallView {
-    total_ms: u64,
-    planning_ms: u64,
-    jobs_ms: u64,
-    between_jobs_ms: u64,
-    after_jobs_ms: u64,
+    #[serde(rename = "total_ms")]
+    total: u64,
+    #[serde(rename = "planning_ms")]
+    planning: u64,
+    #[serde(rename = "jobs_ms")]
+    jobs: u64,
+    #[serde(rename = "between_jobs_ms")]
+    between_jobs: u64,
+    #[serde(rename = "after_jobs_ms")]
+    after_jobs: u64,
 }
 
 #[derive(Serialize)]
@@ -67,11 +72,11 @@ pub(super) fn query(query: &QuerySummary) -> QueryView<'_> {
 fn wall(wall: Wall) -> WallView {
     let Wall { total, planning, jobs, gaps, after } = wall;
     WallView {
-        total_ms: total.get(),
-        planning_ms: planning.get(),
-        jobs_ms: jobs.get(),
-        between_jobs_ms: gaps.get(),
-        after_jobs_ms: after.get(),
+        total: total.get(),
+        planning: planning.get(),
+        jobs: jobs.get(),
+        between_jobs: gaps.get(),
+        after_jobs: after.get(),
     }
 }
 

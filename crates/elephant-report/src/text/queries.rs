@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// A part of a query's time is told from this share on.
 const WORTH_TELLING: f64 = 0.05;
 
-/// "queries: query 12 "daily import" took 5m 2s (41 % of the run), planning 20.1 s; SortMergeJoin on k 40 %".
+/// "queries: query 12 "daily import" took 5m 2s (41 % of the run), planning 20.1 s; `SortMergeJoin` on k 40 %".
 pub(super) fn write(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     app.queries.iter().try_for_each(|query| hanging(&clean(&line(app, query)), columns, out))
 }
@@ -39,7 +39,7 @@ fn line(app: &ApplicationReport, query: &QuerySummary) -> String {
     let all = query.task_time.filter(|time| *time > Millis::ZERO);
     let operators = query.operators.iter().filter_map(|operator| {
         let (time, all) = (operator.time?, all?);
-        (time.as_f64() >= WORTH_TELLING * all.as_f64()).then(|| (time, operator))
+        (time.as_f64() >= WORTH_TELLING * all.as_f64()).then_some((time, operator))
     });
     let mut operators: Vec<_> = operators.collect();
     operators.sort_by_key(|(time, operator)| (std::cmp::Reverse(*time), operator.place));

@@ -30,8 +30,10 @@ impl Extent {
         match kind {
             Kind::GarbageCollection | Kind::Spill | Kind::LittleMemory => Self::Kinds,
             Kind::Skew | Kind::FewTasks | Kind::ManyTasks | Kind::SlowTasks | Kind::Shuffle => Self::Subjects,
-            Kind::Cluster | Kind::Settings | Kind::Other => Self::Rules,
-            Kind::Join
+            Kind::Cluster
+            | Kind::Settings
+            | Kind::Other
+            | Kind::Join
             | Kind::Broadcast
             | Kind::Python
             | Kind::RepeatedWork

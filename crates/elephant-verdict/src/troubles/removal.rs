@@ -78,12 +78,22 @@ pub(super) fn of(
         | Kind::Scan
         | Kind::DriverTime => without_operator(trouble, leading),
         Kind::Cancelled => unknown(WhyUnknown::Cancelled),
-        Kind::Settings | Kind::FewExecutors | Kind::LongRun => resources::of(app, &trouble.change)
-            .map_or(unknown(WhyUnknown::NoModel), |resources| Removal::Resized(resources, None)),
-        Kind::LittleMemory => resources::of(app, &trouble.change)
-            .map_or(unknown(WhyUnknown::NoModel), |resources| Removal::Costs(resources, WhyUnknown::NoModel)),
+        Kind::Settings | Kind::FewExecutors | Kind::LongRun | Kind::LittleMemory => {
+            of_executors(app, trouble)
+        }
         _ if trouble.advice.is_empty() => unknown(WhyUnknown::NoRemedy),
         _ => unknown(WhyUnknown::NoModel),
+    }
+}
+
+/// On executors of another number or size. What more memory saves besides is unknown.
+fn of_executors(app: &Application, trouble: &Trouble) -> Removal {
+    match resources::of(app, &trouble.change) {
+        None => unknown(WhyUnknown::NoModel),
+        Some(resources) if trouble.kind == TroubleKind::LittleMemory => {
+            Removal::Costs(resources, WhyUnknown::NoModel)
+        }
+        Some(resources) => Removal::Resized(resources, None),
     }
 }
 

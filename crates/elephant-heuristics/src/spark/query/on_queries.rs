@@ -29,11 +29,11 @@ pub(super) struct OnQueries<P>(pub(super) P);
 
 impl<P: Judge> Check for OnQueries<P> {
     fn check(&self, app: &Application) -> Verdict {
-        self.verdict(app, || Ground::of(app).map(|ground| self.0.judge(&ground)))
+        Self::verdict(app, || Ground::of(app).map(|ground| self.0.judge(&ground)))
     }
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
-        self.verdict(app, || shared.queries().map(|ground| self.0.judge(ground)))
+        Self::verdict(app, || shared.queries().map(|ground| self.0.judge(ground)))
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -42,7 +42,7 @@ impl<P: Judge> Check for OnQueries<P> {
 }
 
 impl<P: Judge> OnQueries<P> {
-    fn verdict(&self, app: &Application, judge: impl FnOnce() -> Option<Vec<Judgement>>) -> Verdict {
+    fn verdict(app: &Application, judge: impl FnOnce() -> Option<Vec<Judgement>>) -> Verdict {
         if spark(app).is_none_or(|spark| P::NEEDS_QUERIES && spark.sql.is_empty()) {
             return Verdict::NotApplicable;
         }

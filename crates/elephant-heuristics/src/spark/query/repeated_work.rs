@@ -224,7 +224,9 @@ fn shape_of(operator: &PlacedOperator<'_>, children: &[Shape], place: Place) -> 
     // Numbers of plans differ from query to query.
     text.split(", [plan_id=").next().unwrap_or_default().hash(&mut hasher);
     operator.facts.hash(&mut hasher);
-    children.iter().for_each(|child| child.hash.hash(&mut hasher));
+    for child in children {
+        child.hash.hash(&mut hasher);
+    }
     let works = matches!(operator.kind, OperatorKind::Scan | OperatorKind::Exchange | OperatorKind::Source);
     Shape {
         hash: hasher.finish(),

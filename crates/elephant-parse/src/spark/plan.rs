@@ -9,6 +9,9 @@ use elephant_model::model::spark::PlanText;
 /// Maximum length of a text of an operator. Those of real plans have up to 1,700 bytes, schemas more.
 const MAX_TEXT_LEN: usize = 4 << 10;
 
+/// Maximum depth of a plan: its longest chain of operators. Catalyst itself fails on some thousands.
+const MAX_DEPTH: usize = 10_000;
+
 /// Ends a text that was truncated.
 const CUT: &str = "…";
 
@@ -93,7 +96,7 @@ impl Reader<'_> {
 
     /// Begins an operator; skips any other value and an operator without members. Returns whether one began.
     fn begin(&mut self, cursor: &mut Cursor<'_>) -> Scan<bool> {
-        if !cursor.take(b'{') {
+        if self.open.len() >= MAX_DEPTH || !cursor.take(b'{') {
             return cursor.skip_value().map(|()| false);
         }
         let operator = self.push(self.open.last().copied());

@@ -47,7 +47,6 @@ pub(crate) struct ApplicationView<'a> {
     findings: Vec<ToldView<'a>>,
     suppressed: Each<'a, Suppressed, SuppressedView<'a>>,
     not_evaluated: Each<'a, NotEvaluated, NotEvaluatedView<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     queries: Vec<QueryView<'a>>,
     #[serde(flatten)]
     details: Option<DetailsView<'a>>,

@@ -66,9 +66,7 @@ pub(super) fn of(
             Removal::Replay(Cause::Copies { lost: lost_by_copies(app, metrics) }, Vec::new())
         }
         Kind::MuchMemory => less_memory(app, rules, metrics, trouble),
-        Kind::IdleExecutors => without_minimum(&trouble.change, leading)
-            .or_else(|| without_idle(app, rules, metrics, trouble))
-            .unwrap_or_else(|| not_released(trouble)),
+        Kind::IdleExecutors => fewer_idle(app, rules, metrics, trouble, leading),
         Kind::Waiting => less_waiting(app, metrics, leading),
         Kind::Join
         | Kind::Broadcast
@@ -84,6 +82,19 @@ pub(super) fn of(
         _ if trouble.advice.is_empty() => unknown(WhyUnknown::NoRemedy),
         _ => unknown(WhyUnknown::NoModel),
     }
+}
+
+/// Idle executors are released, or there are fewer.
+fn fewer_idle(
+    app: &Application,
+    rules: &RuleSet,
+    metrics: &Metrics,
+    trouble: &Trouble,
+    leading: Option<&Finding>,
+) -> Removal {
+    without_minimum(&trouble.change, leading)
+        .or_else(|| without_idle(app, rules, metrics, trouble))
+        .unwrap_or_else(|| not_released(trouble))
 }
 
 /// On executors of another number or size. What more memory saves besides is unknown.

@@ -1,5 +1,6 @@
 //! What rules need to know of the queries of an application, computed once.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pipeline::StageWork;
@@ -10,6 +11,9 @@ use elephant_model::model::spark::{Spark, SqlExecution, Stage, StageAttempt};
 
 /// Queries that took a smaller share of the run are not looked at: whatever they waste, no rule reports it.
 const LEAST_SHARE: f64 = 0.005;
+
+/// No more queries are looked at, the longest first: of those without an end, a log may have any number.
+const MOST_QUERIES: usize = 1000;
 
 /// The queries of an application that cost most.
 pub struct Ground<'a> {
@@ -57,8 +61,11 @@ impl<'a> Ground<'a> {
         let is_costly = |execution: &&SqlExecution| {
             execution.duration().is_none_or(|time| time.as_f64() >= LEAST_SHARE * run_time.as_f64())
         };
-        let queries: Vec<Query<'a>> =
-            spark.sql.iter().filter(is_costly).map(|execution| all.query(execution)).collect();
+        let mut costly: Vec<&SqlExecution> = spark.sql.iter().filter(is_costly).collect();
+        costly.sort_by_key(|execution| (Reverse(execution.duration()), execution.id));
+        costly.truncate(MOST_QUERIES);
+        costly.sort_by_key(|execution| execution.id);
+        let queries: Vec<Query<'a>> = costly.into_iter().map(|execution| all.query(execution)).collect();
         let work = all.work(&queries);
         Some(Self { app, spark, run_time, queries, work, all })
     }
@@ -79,8 +86,9 @@ impl<'a> Ground<'a> {
     #[must_use]
     pub fn time_of(&self, query: &Query<'_>, operator: usize) -> TaskTime {
         let mut time = TaskTime::default();
-        for (&stage, work) in &self.work {
-            for part in &work.parts {
+        let stages = query.operators.get(operator).map(|operator| operator.stages.as_slice());
+        for &stage in stages.unwrap_or_default() {
+            for part in self.work.get(&stage).map(|work| work.parts.as_slice()).unwrap_or_default() {
                 if part.execution == query.execution.id && part.operator == operator {
                     time.add(stage, part.time);
                 }

@@ -37,19 +37,17 @@ pub(super) fn of(
         return unknown(WhyUnknown::Failed);
     }
     let leading = told.first().copied();
+    let is_of_more = leading.is_some_and(|finding| finding.of_more_parts);
     let parts = || trouble.subjects.clone();
     match trouble.kind {
         Kind::Failures => resized(app, trouble, (Cause::Failures, Vec::new())),
         Kind::Shuffle => shuffle(app, trouble),
         Kind::Skew => {
             let cause = if trouble.has_stragglers { Cause::Uneven } else { Cause::Skew };
-            let is_of_more = leading.is_some_and(|finding| finding.of_more_parts);
             Removal::Replay(cause, if is_of_more { parts_besides(app, trouble, all) } else { parts() })
         }
         // Slow nodes slow down every stage, not only those with findings of their own.
-        Kind::Stragglers if leading.is_some_and(|finding| finding.of_more_parts) => {
-            Removal::Replay(Cause::Stragglers, vec![Subject::Application])
-        }
+        Kind::Stragglers if is_of_more => Removal::Replay(Cause::Stragglers, vec![Subject::Application]),
         Kind::Stragglers => Removal::Replay(Cause::Stragglers, parts()),
         Kind::Spill => resized(app, trouble, (Cause::Spill, parts())),
         Kind::GarbageCollection if app.engine == Engine::Spark && trouble.change.is_empty() => {

@@ -97,7 +97,7 @@ pub enum SqlCounter {
 use SqlCounter as C;
 
 /// Spark's names, without what versions add to them: "total (min, med, max)" in Spark 2, units in brackets.
-const NAMES: [(&str, SqlCounter); 59] = [
+const NAMES: [(&str, SqlCounter); 53] = [
     ("number of output rows", C::OutputRows),
     ("output rows", C::OutputRows),
     ("join output rows", C::OutputRows),
@@ -151,12 +151,6 @@ const NAMES: [(&str, SqlCounter); 59] = [
     ("memory used by state", C::StateMemory),
     ("op time", C::OwnTime),
     ("exclusive time", C::OwnTime),
-    ("join time", C::OwnTime),
-    ("build time", C::OwnTime),
-    ("filter time", C::OwnTime),
-    ("GPU decode time", C::OwnTime),
-    ("concat batch time", C::OwnTime),
-    ("stream time", C::OwnTime),
 ];
 
 /// The metric with a name of Spark's; `None` for one that no rule needs.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use stages::Lost;
 
 use super::support::application::spark;
+use super::support::loss::{Limits, Loss};
 use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
 use super::support::stage_text::label;
@@ -27,7 +28,7 @@ use elephant_rule::finding::{Judgement, Measure, Phrase, Repartition, Subject, T
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use elephant_rule::params::{Positive, rule_params};
-use elephant_rule::wording::{decisive, other_stages, percent, plural};
+use elephant_rule::wording::{other_stages, plural};
 
 rule_params! {
     /// Parameters of `spark-parallelism`.
@@ -131,13 +132,6 @@ impl Check for TaskCounts {
     }
 }
 
-/// A lost time as a share of the run, with its severity and the limit that decides.
-struct Loss {
-    severity: Severity,
-    share: f64,
-    limit: String,
-}
-
 impl Parallelism {
     /// The number of tasks that advice aims at.
     const fn aim(&self) -> Aim {
@@ -146,14 +140,7 @@ impl Parallelism {
 
     /// What a lost time means for a run; `None` if it is too little.
     fn loss(&self, time: Millis, run_time: Millis) -> Option<Loss> {
-        let share = time.as_f64() / run_time.as_f64();
-        let (by_share, by_time) = (self.lost_share.severity(share), self.lost_time.severity(time.as_f64()));
-        let severity = Some(by_share.min(by_time)).filter(|severity| *severity > Severity::None)?;
-        let limits = [
-            (by_share, self.lost_share.describe_in(severity, percent)),
-            (by_time, self.lost_time.describe(severity)),
-        ];
-        Some(Loss { severity, share, limit: decisive(severity, &limits) })
+        Limits { share: &self.lost_share, time: &self.lost_time }.loss(time, run_time)
     }
 
     /// The loss, which is at most low if it is short and all stages have tasks for all slots: their last tasks do not fill
@@ -181,7 +168,7 @@ impl Parallelism {
         let worst = alike.first()?;
         let time = alike.iter().map(|it| it.time).sum::<Millis>().min(run_time);
         let loss = self.loss(time, run_time)?;
-        let Loss { severity, share, limit } = self.at_most_low(loss, alike, time);
+        let Loss { severity, share, limit, .. } = self.at_most_low(loss, alike, time);
         let others = other_stages(alike.len() - 1);
         let tasks = alike.iter().map(|it| it.tasks).sum();
         let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)

@@ -27,7 +27,7 @@ fn line(app: &ApplicationReport, query: &QuerySummary) -> String {
             ),
             None => format!("{} took {total}", query.name),
         },
-        None => format!("{} did not end", query.name),
+        None => format!("{} took an unknown time", query.name),
     }];
     if let Some(Wall { total, planning, gaps, after, .. }) = query.wall {
         let parts = [("planning", planning), ("between jobs", gaps), ("after the last job", after)];

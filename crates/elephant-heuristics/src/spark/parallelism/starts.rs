@@ -70,7 +70,7 @@ pub(super) fn judgement(
     stages.sort_by_key(|it| (Reverse(it.time), it.stage.id));
     let worst = stages.first()?;
     let time = stages.iter().map(|it| it.time).sum::<Millis>().min(run_time);
-    let Loss { severity, share, limit } = params.loss(time, run_time)?;
+    let Loss { severity, share, limit, .. } = params.loss(time, run_time)?;
     let others = other_stages(stages.len() - 1);
     let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)
         .tells(TroubleKind::SlowTasks)

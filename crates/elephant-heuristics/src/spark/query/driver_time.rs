@@ -7,7 +7,7 @@ use crate::spark::support::by_design::Waits;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_catalogue::{Rule, load};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{Job, SqlExecution};
+use elephant_model::model::spark::{Facet, Job, SqlExecution};
 use elephant_query::{Ground, name_of_query};
 use elephant_rule::finding::{Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
@@ -99,7 +99,8 @@ struct Span<'a> {
 
 impl Judge for DriverTime {
     const NEEDS_QUERIES: bool = false;
-    const FITS: &'static str = "jobs follow each other without long pauses";
+    const RESTS_ON: &'static [Facet] = &[Facet::Jobs, Facet::End];
+    const FITS: &'static str = "the driver does not work alone for long, or waits by design";
 
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement> {
         if Waits::of(ground.app, ground.spark).is_some() {

@@ -19,6 +19,8 @@ pub(super) trait Judge: Send + Sync {
     const FITS: &'static str;
     /// Whether an application without queries is not judged.
     const NEEDS_QUERIES: bool = true;
+    /// The parts of the log that the findings depend on.
+    const RESTS_ON: &'static [Facet] = &[Facet::Tasks, Facet::Stages, Facet::Jobs];
 
     /// The findings, in any order.
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement>;
@@ -37,7 +39,7 @@ impl<P: Judge> Check for OnQueries<P> {
     }
 
     fn rests_on(&self) -> &'static [Facet] {
-        &[Facet::Tasks, Facet::Stages, Facet::Jobs]
+        P::RESTS_ON
     }
 }
 

@@ -87,7 +87,7 @@ impl WouldBroadcast {
                 time.add_all(&ground.time_of(query, sort));
             }
         }
-        // Without the shuffle of the large side, its rows need not be written, sent and read again.
+        // Rows are looked up instead of merged: the rest of the join's stage is the most that this spares.
         time.add_all(&ground.rest_of(query, place));
         let cost = ground.cost(&time)?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };

@@ -37,7 +37,7 @@ impl Waits {
         }
         let is_named =
             |name: &str| SERVERS.contains(&name) || BEGINNINGS.iter().any(|start| name.starts_with(start));
-        // Databricks gives all applications the same name, also those of jobs that nobody waits for.
+        // Databricks gives all applications the same name, also those of jobs without a user at work.
         let serves = app.name.as_deref().is_some_and(is_named) && !is_databricks_job(app)
             || OF_SHELLS.iter().any(|setting| app.conf.raw(setting).is_some());
         serves.then_some(Self::Users)

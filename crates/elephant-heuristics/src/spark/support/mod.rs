@@ -15,6 +15,7 @@ pub(super) mod failures;
 pub(super) mod idle;
 pub(super) mod jvms;
 pub(super) mod limited;
+pub(super) mod loss;
 pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;

@@ -40,7 +40,7 @@ pub(in crate::spark) enum Source {
     Code,
     /// What the plan or the RDDs of the stage tell.
     Fixed(FixedBy),
-    /// Spark, for work that nobody asked for.
+    /// Spark, for work that it does of its own accord.
     Chosen(Purpose),
 }
 

@@ -66,7 +66,7 @@ pub(super) fn advice(fixed: FixedBy, (tasks, wanted): (u64, u64)) -> Advice {
     .into()
 }
 
-/// The remedy for work of Spark's that nobody asked for; `None` for other stages.
+/// The remedy for work that Spark does of its own accord; `None` for other stages.
 pub(super) fn of_purpose(purpose: Purpose) -> Option<Advice> {
     let text = match purpose {
         Purpose::SchemaInference => {
@@ -86,7 +86,7 @@ pub(super) fn of_purpose(purpose: Purpose) -> Option<Advice> {
     Some(text.into())
 }
 
-/// The remedy for a stage with work of Spark's that nobody asked for; `None` for other stages.
+/// The remedy for a stage with work that Spark does of its own accord; `None` for other stages.
 pub(in crate::spark) fn of_stage(app: &Application, spark: &Spark, stage: &Stage) -> Option<Advice> {
     of_purpose(Purpose::of(app, spark, stage))
 }

@@ -155,7 +155,7 @@ fn filled(text: &str, conf: &Conf) -> String {
     filled
 }
 
-/// Whether a cluster of Databricks was created for one job, so that nobody works on it. All its applications are called
+/// Whether a cluster of Databricks was created for one job, so that no user works on it. All its applications are called
 /// "Databricks Shell".
 #[doc(hidden)]
 #[must_use]

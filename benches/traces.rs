@@ -25,7 +25,6 @@ const PART: u64 = 1_000_000;
 
 /// Measures nodes and stragglers on cluster traces of full size.
 #[derive(Parser)]
-#[allow(clippy::struct_excessive_bools)] // options
 struct Options {
     /// A tenth of the size
     #[arg(long)]

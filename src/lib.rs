@@ -68,8 +68,9 @@ pub mod baseline {
 /// ```
 pub mod diff {
     pub use elephant_engine::diff::{
-        Configuration, Diff, Figure, Finding, FindingPair, Label, Metrics, Move, NotEvaluated, Options, Pair,
-        Phase, PhasePair, Run, Setting, Side, SideError, Tasks, Unit, diff,
+        Configuration, Diff, Figure, Finding, FindingPair, Label, Metrics, Move, NotEvaluated, Operator,
+        Options, Pair, Phase, PhasePair, PlanChange, Queries, Query, QueryPair, Run, SchedulerIdentity,
+        Setting, Side, SideError, Tasks, Unit, Wall, diff,
     };
 }
 

@@ -7,7 +7,6 @@ use clap::Parser;
 
 /// Measures the packagers' build on generated logs, compared with `wc`, `zstd` and `jq`.
 #[derive(Parser)]
-#[allow(clippy::struct_excessive_bools)] // command-line switches
 #[command(name = "cargo bench --bench histories --", bin_name = "cargo bench --bench histories --")]
 pub(crate) struct Options {
     /// Measure a tenth of the size in two rounds; not for `docs/speed.md`

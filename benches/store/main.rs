@@ -5,7 +5,7 @@
 //! transaction while the store is filled, as `ingest` does it; otherwise `fill` writes 1,000 in one.
 
 // A program: it may fail and print.
-#![allow(missing_docs, clippy::print_stdout, clippy::expect_used, clippy::cast_precision_loss)]
+#![allow(missing_docs, clippy::print_stdout, clippy::expect_used)]
 
 mod fill;
 

@@ -142,7 +142,6 @@ fn charged_memory_matches_the_jobs_own_counters() {
         let folder: PathBuf = path.parent().unwrap().into();
         let report = report(&folder);
         let used = report.applications[0].metrics.used.unwrap().as_mb_seconds() * 1000.0;
-        #[allow(clippy::cast_precision_loss)]
         let counted = counted.iter().sum::<u64>() as f64;
         assert!((used - counted).abs() < 0.5, "{}: {used} against {counted}", path.display());
         compared += 1;

@@ -8,3 +8,4 @@ pub mod severity;
 pub mod state;
 pub mod stats;
 pub mod units;
+pub mod whole;

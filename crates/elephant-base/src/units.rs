@@ -6,6 +6,7 @@
 mod digits;
 mod held;
 
+use crate::whole::Whole;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
@@ -46,10 +47,9 @@ impl Millis {
 
     /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     #[doc(hidden)]
     pub fn from_f64(ms: f64) -> Option<Self> {
-        (ms >= 0.0 && ms < u64::MAX as f64).then_some(Self(ms as u64))
+        (ms >= 0.0 && ms < u64::MAX as f64).then_some(Self(ms.as_u64()))
     }
 
     /// The nearest whole number of milliseconds; `None` for negative, infinite or NaN input. Seconds that were computed from
@@ -205,10 +205,9 @@ impl Bytes {
 
     /// Converts a double, truncating; `None` for negative, infinite or NaN input.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     #[doc(hidden)]
     pub fn from_f64(bytes: f64) -> Option<Self> {
-        (bytes >= 0.0 && bytes < u64::MAX as f64).then_some(Self(bytes as u64))
+        (bytes >= 0.0 && bytes < u64::MAX as f64).then_some(Self(bytes.as_u64()))
     }
 
     /// Whole bytes.

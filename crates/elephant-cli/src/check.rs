@@ -58,7 +58,6 @@ job did not run; 2 the run failed, no application was read (--allow-empty accept
 is too incomplete to judge (with --strict: any run is incomplete).";
 
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct Check {
     #[command(flatten)]
     paths: PathArgs,

@@ -78,7 +78,6 @@ impl RuleArgs {
 
 /// Options of commands that print findings.
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct FindingArgs {
     #[command(flatten)]
     rules: RuleArgs,
@@ -109,6 +108,12 @@ pub(super) struct FindingArgs {
     /// Draw charts for the N worst applications (html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = 100)]
     charts: usize,
+    /// Draw the plans of the N queries of such an application that took longest (html)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = Options::default().plans)]
+    plans: usize,
+    /// Table to print with --format csv
+    #[arg(long, value_enum, default_value_t = CsvTable::Findings)]
+    table: CsvTable,
     /// Write the overview only, without applications (text, json, markdown)
     #[arg(long, conflicts_with_all = ["top", "details"])]
     summary: bool,
@@ -142,6 +147,16 @@ impl From<SortArg> for Sort {
             SortArg::Name => Self::Name,
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CsvTable {
+    /// One row per finding
+    Findings,
+    /// One row per query of Spark SQL
+    Queries,
+    /// One row per operator of such a query
+    Operators,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -209,10 +224,18 @@ impl FindingArgs {
         if self.summary && !self.format.has_overview() {
             return Err("--summary applies to the formats text, json and markdown".into());
         }
+        if self.table != CsvTable::Findings && self.format != FormatArg::Csv {
+            return Err("--table applies to the format csv; add --format csv".into());
+        }
         if self.envelope && self.format != FormatArg::Ndjson {
             return Err("--envelope applies to the format ndjson; add --format ndjson".into());
         }
         Ok(self.only.of(self.rules.load()?)?)
+    }
+
+    /// Whether the format lists more of each query than those that took longest.
+    fn needs_details(&self) -> bool {
+        self.format == FormatArg::Csv && self.table != CsvTable::Findings
     }
 
     /// Whether all rules are reported.
@@ -226,7 +249,8 @@ impl FindingArgs {
             min_severity: self.min_severity.into(),
             top: self.shown(),
             sort: self.sort.map(Sort::from),
-            details: self.details,
+            details: self.details || self.needs_details(),
+            plans: self.plans,
             charts: if self.format.has_charts() { self.charts } else { 0 },
             limits: input.limits.limits(),
             filter: input.filters.filter(),
@@ -251,8 +275,9 @@ impl FindingArgs {
             ("rules to report (--rule)", self.only.only.join(" ")),
             ("severities (--min-severity)", options.min_severity.name().to_owned()),
             ("order (--sort)", format!("{:?}", options.sort)),
-            ("details (--details)", self.details.to_string()),
+            ("details (--details)", options.details.to_string()),
             ("number of charts (--charts)", self.charts.to_string()),
+            ("number of plans (--plans)", self.plans.to_string()),
             ("prices (--prices)", format!("{prices:?}")),
             (
                 "day for suppressions (--today)",
@@ -265,7 +290,12 @@ impl FindingArgs {
 
     /// The format of the report.
     fn format(&self) -> Format {
-        if self.envelope { Format::NdjsonEnvelope } else { self.format.into() }
+        match self.table {
+            _ if self.envelope => Format::NdjsonEnvelope,
+            CsvTable::Findings => self.format.into(),
+            CsvTable::Queries => Format::CsvQueries,
+            CsvTable::Operators => Format::CsvOperators,
+        }
     }
 
     /// How many applications are shown; `None` for all.

@@ -16,7 +16,6 @@ use elephant_parse::Level as ProblemLevel;
 
 /// Options of commands that read histories.
 #[derive(Debug, Args)]
-#[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct InputArgs {
     /// Write the report to a file; an interrupted run writes nothing
     #[arg(long, short, value_name = "FILE")]

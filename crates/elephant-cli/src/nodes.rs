@@ -1,5 +1,6 @@
 //! `elephant-rs nodes PATH…`
 
+use elephant_base::whole::Whole;
 use std::error::Error;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -222,9 +223,8 @@ impl Nodes {
 }
 
 /// A count of a rule file as a number of tasks.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts saturate
 fn whole(count: f64) -> u64 {
-    count.ceil() as u64
+    count.ceil().as_u64()
 }
 
 fn share(text: &str) -> Result<f64, String> {

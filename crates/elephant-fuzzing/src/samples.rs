@@ -21,22 +21,25 @@ const SPARK: &[u8] = include_bytes!(
     "../../../testdata/heuristics/spark-stage-metrics/application_1700000000000_0104-run-time-critical.gz"
 );
 
+const QUERIES: &[u8] = include_bytes!("../../elephant-engine/tests/plans/broadcast.zstd");
+
 /// The built-in rules.
 pub fn rules() -> &'static RuleSet {
     static RULES: OnceLock<RuleSet> = OnceLock::new();
     RULES.get_or_init(|| RuleSet::new(elephant_heuristics::BUILT_IN).expect("the built-in rules are valid"))
 }
 
-/// A MapReduce job and a Spark application.
-pub fn applications() -> &'static [Application; 2] {
-    static APPLICATIONS: OnceLock<[Application; 2]> = OnceLock::new();
+/// A MapReduce job, a Spark application, and one with queries.
+pub fn applications() -> &'static [Application; 3] {
+    static APPLICATIONS: OnceLock<[Application; 3]> = OnceLock::new();
     APPLICATIONS.get_or_init(|| {
         let mapreduce = jhist::json::parse(ByteWindow::new(decoded(Cursor::new(MAPREDUCE))));
-        let open = || Ok(Feed::Stream(Box::new(decoded(Cursor::new(SPARK)))));
-        let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];
-        let spark =
-            spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() });
-        [mapreduce, spark]
+        let spark = |log: &'static [u8]| {
+            let open = move || Ok(Feed::Stream(Box::new(decoded(Cursor::new(log)))));
+            let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];
+            spark::parse(&Log { parts, names: Names::default(), completeness: Completeness::default() })
+        };
+        [mapreduce, spark(SPARK), spark(QUERIES)]
             .map(|parsed| parsed.applications.into_iter().next().expect("the sample is complete"))
     })
 }

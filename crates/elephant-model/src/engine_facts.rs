@@ -31,6 +31,9 @@ pub mod spark {
     pub const SPLITS_JOINS: (u32, u32) = (3, 0);
     /// The first version that also splits them for shuffled hash joins (SPARK-35214).
     pub const SPLITS_HASH_JOINS: (u32, u32) = (3, 2);
+    /// The first version with the setting that splits a join although its result must then be shuffled again
+    /// (`spark.sql.adaptive.forceOptimizeSkewedJoin`, SPARK-33832).
+    pub const SPLITS_JOINS_BY_FORCE: (u32, u32) = (3, 3);
 }
 
 /// Facts of Hadoop.

@@ -156,9 +156,20 @@ const NAMES: [(&str, SqlCounter); 53] = [
 /// The metric with a name of Spark's; `None` for one that no rule needs.
 #[must_use]
 pub fn counter_of(name: &str) -> Option<SqlCounter> {
-    let name = name.split_once(" (").map_or(name, |(name, _)| name);
-    let name = name.strip_suffix(" total").unwrap_or(name);
+    let name = plain_name(name);
     NAMES.iter().find(|(known, _)| *known == name).map(|&(_, counter)| counter)
+}
+
+/// All of Spark's names that have one of ours.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|&(name, _)| name)
+}
+
+/// The name of a metric without what versions of Spark add to it.
+#[must_use]
+pub fn plain_name(name: &str) -> &str {
+    let name = name.split_once(" (").map_or(name, |(name, _)| name);
+    name.strip_suffix(" total").unwrap_or(name).trim()
 }
 
 /// How the values of a metric are counted (`SQLMetricInfo.metricType`).

@@ -181,6 +181,18 @@ impl TaskTime {
         }
     }
 
+    /// This share of all times.
+    #[must_use]
+    pub fn scaled(&self, share: f64) -> Self {
+        let scaled = |time: Millis| Millis::from_f64(time.as_f64() * share).unwrap_or_default();
+        Self { by_stage: self.by_stage.iter().map(|(&stage, &time)| (stage, scaled(time))).collect() }
+    }
+
+    /// Its stages, by index, with their times.
+    pub(crate) fn by_stage(&self) -> impl Iterator<Item = (u32, Millis)> {
+        self.by_stage.iter().map(|(stage, time)| (*stage, *time))
+    }
+
     /// Its stages, by index.
     pub fn stages(&self) -> impl Iterator<Item = u32> {
         self.by_stage.keys().copied()

@@ -7,28 +7,42 @@
 //! - The parts of a stage add up to the time of its tasks exactly, and no operator has more than its stage.
 //! - The parts of a query's wall time add up to it exactly.
 
+mod amount;
+mod caches;
 mod counter;
+mod drawn;
+mod fallback;
 mod ground;
 mod operator;
 mod pipeline;
+mod plan_text;
+mod pruning;
 mod purpose;
 mod query;
+mod reuse;
 #[cfg(test)]
 mod sample;
 mod summary;
 mod taker;
 mod tasks;
+mod told;
 mod values;
 mod wall;
 mod words;
 
-pub use counter::{SqlCounter, counter_of};
+pub use amount::{Amount, amount_of, metric_names};
+pub use caches::CachedTable;
+pub use counter::{SqlCounter, counter_of, plain_name};
+pub use drawn::{Drawn, DrawnOperator};
+pub use fallback::{in_the_jvm, transitions};
 pub use ground::{Cost, Ground, TaskTime};
 pub use operator::{Engine, JoinKind, OperatorKind};
 pub use pipeline::{Part, StageWork};
+pub use pruning::{Unpruned, WhyUnpruned, chooses_partitions, filter_above, partition_columns, unpruned};
 pub use purpose::Purpose;
 pub use query::{PlacedOperator, Queries, Query, Value};
 pub use summary::{Extent, OperatorSummary, QuerySummary};
 pub use tasks::{FixedBy, Single};
+pub use told::Told;
 pub use wall::Wall;
 pub use words::{below, name_of_operator, name_of_query, name_of_source, sources_below, without_numbers};

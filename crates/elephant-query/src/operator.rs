@@ -1,5 +1,8 @@
 //! Kinds of operators, by the names of their nodes.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// What runs an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
@@ -163,6 +166,9 @@ const KINDS: [(&str, OperatorKind); 79] = [
     ("DeserializeToObject", K::Transition),
 ];
 
+/// [`KINDS`], to look up the operators of thousands of plans.
+static BY_NAME: LazyLock<HashMap<&str, OperatorKind>> = LazyLock::new(|| KINDS.into_iter().collect());
+
 /// Operators that stand for what they wrap or reuse.
 const REFERENCES: [&str; 11] = [
     "AQEShuffleRead",
@@ -178,6 +184,9 @@ const REFERENCES: [&str; 11] = [
     "Subquery",
 ];
 
+/// The beginning of the names of operators that use the rows of another part of the plan again.
+pub(crate) const REUSED: &str = "Reused";
+
 impl OperatorKind {
     /// The kind of an operator by the name of its node.
     #[must_use]
@@ -191,7 +200,7 @@ impl OperatorKind {
             return Self::Reference;
         }
         let (_, plain) = split_engine(word);
-        if let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == plain) {
+        if let Some(&kind) = BY_NAME.get(plain) {
             return kind;
         }
         match word {
@@ -202,6 +211,12 @@ impl OperatorKind {
             _ if plain.ends_with("CoalesceBatches") || plain.ends_with("ShuffleCoalesce") => Self::Transition,
             _ => Self::Other,
         }
+    }
+
+    /// Whether it only wraps the operators below it, or stands for another one: it does nothing itself.
+    #[must_use]
+    pub const fn only_refers(self) -> bool {
+        matches!(self, Self::Pipeline | Self::Reference)
     }
 
     /// Whether rows move to other tasks: the operators above run in other stages than those below.

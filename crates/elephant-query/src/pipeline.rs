@@ -4,10 +4,10 @@
 //! feed it (added up they give up to 1.88 times the time of the tasks). What no timing explains stays the rest of the
 //! pipeline.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::counter::SqlCounter;
-use crate::query::{PlacedOperator, Queries, Query};
+use crate::query::{PlacedOperator, Queries, Query, Value};
 use elephant_base::units::Millis;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::SqlExecution;
@@ -55,8 +55,10 @@ impl Queries<'_> {
     #[must_use]
     pub fn work(&self, queries: &[Query<'_>]) -> BTreeMap<u32, StageWork> {
         let mut work: BTreeMap<u32, StageWork> = BTreeMap::new();
+        // Queries that read one cached table share the operators that fill it.
+        let mut known = BTreeSet::new();
         for query in queries {
-            self.add_work(query, &mut work);
+            self.add_work(query, &mut work, &mut known);
         }
         for stage in work.values_mut() {
             stage.settle();
@@ -64,7 +66,8 @@ impl Queries<'_> {
         work
     }
 
-    fn add_work(&self, query: &Query<'_>, work: &mut BTreeMap<u32, StageWork>) {
+    /// Adds the work of a query, without that of accumulators that are known from queries before it.
+    fn add_work(&self, query: &Query<'_>, work: &mut BTreeMap<u32, StageWork>, known: &mut BTreeSet<u64>) {
         let SqlExecution { id, .. } = *query.execution;
         for operator in &query.operators {
             for &stage in &operator.stages {
@@ -75,7 +78,7 @@ impl Queries<'_> {
                 }
             }
         }
-        for (place, times) in self.own_times(query).into_iter().enumerate() {
+        for (place, times) in self.own_times(query, known).into_iter().enumerate() {
             for (stage, time) in times {
                 if let Some(stage) = work.get_mut(&stage).filter(|_| time > 0) {
                     stage.parts.push(Part { execution: id, operator: place, time: Millis::new(time) });
@@ -92,7 +95,7 @@ impl Queries<'_> {
     }
 
     /// The own time of each operator, by stage.
-    fn own_times(&self, query: &Query<'_>) -> Vec<ByStage> {
+    fn own_times(&self, query: &Query<'_>, known: &mut BTreeSet<u64>) -> Vec<ByStage> {
         let count = query.operators.len();
         let (mut own, mut fed): (Vec<ByStage>, Vec<ByStage>) =
             (vec![ByStage::new(); count], vec![ByStage::new(); count]);
@@ -105,10 +108,15 @@ impl Queries<'_> {
                     *parent.entry(stage).or_default() += time;
                 }
             }
-            if let Some(own) = own.get_mut(place) {
+            // An operator that the plan tells twice ran once, and so did one that a query before this one told.
+            let is_known = |value: &Value<'_>| known.contains(&value.accumulator);
+            let is_new = operator.values.is_empty() || !operator.values.iter().all(is_known);
+            if let Some(own) = own.get_mut(place).filter(|_| is_new && operator.repeats.is_none()) {
                 *own = times;
             }
         }
+        let values = query.operators.iter().flat_map(|operator| &operator.values);
+        known.extend(values.map(|value| value.accumulator));
         own
     }
 

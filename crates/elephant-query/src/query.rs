@@ -1,19 +1,21 @@
 //! Queries: SQL executions with their operators placed in stages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::counter::{SqlCounter, Unit, counter_of};
-use crate::operator::OperatorKind;
+use crate::operator::{OperatorKind, REUSED};
+use crate::reuse::repeated;
 use crate::values::Values;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
-use elephant_model::model::spark::{Plan, PlanMetric, Spark, SqlExecution};
+use elephant_model::model::spark::{Job, Plan, PlanMetric, Spark, SqlExecution};
 
 /// The queries of an application. Each is computed when it is asked for: an application may have a hundred thousand.
 pub struct Queries<'a> {
     app: &'a Application,
     spark: &'a Spark,
     values: Values,
+    of_executions: OfExecutions,
 }
 
 /// A SQL execution.
@@ -36,6 +38,9 @@ pub struct PlacedOperator<'a> {
     pub kind: OperatorKind,
     /// The operator that takes its rows, as an index into [`Query::operators`].
     pub parent: Option<usize>,
+    /// The exchange whose rows are used again, if the plan tells this operator a second time below it: as an index into
+    /// [`Query::operators`]. It ran once.
+    pub repeats: Option<usize>,
     /// Whether it is part of the last plan.
     pub is_last: bool,
     /// Whether one of its own accumulators tells its stages; those of another operator of its pipeline otherwise.
@@ -60,6 +65,35 @@ pub struct Value<'a> {
     /// Its total. An average is ten times the last stage's, as Spark stores it.
     pub total: i64,
     pub(crate) accumulator: u64,
+}
+
+/// What ran for each execution, by its id.
+struct OfExecutions {
+    /// Its jobs and those of the executions below it, as indices into [`Spark::jobs`].
+    jobs: BTreeMap<u64, Vec<usize>>,
+    /// The stages of its own jobs, as indices into [`Spark::stages`].
+    stages: BTreeMap<u64, Vec<u32>>,
+}
+
+impl OfExecutions {
+    fn of(spark: &Spark) -> Self {
+        let mut all = Self { jobs: BTreeMap::new(), stages: BTreeMap::new() };
+        for (place, job) in spark.jobs.iter().enumerate() {
+            let Some(id) = job.sql_execution else { continue };
+            all.jobs.entry(id).or_default().push(place);
+            if let Some(root) =
+                spark.query(id).and_then(|execution| execution.root).filter(|root| *root != id)
+            {
+                all.jobs.entry(root).or_default().push(place);
+            }
+        }
+        for (place, stage) in (0_u32..).zip(&spark.stages) {
+            if let Some(id) = spark.job_of(stage).and_then(|job| job.sql_execution) {
+                all.stages.entry(id).or_default().push(place);
+            }
+        }
+        all
+    }
 }
 
 impl Value<'_> {
@@ -109,7 +143,7 @@ impl<'a> Queries<'a> {
     #[must_use]
     pub fn of(app: &'a Application) -> Option<Self> {
         let spark = app.spark.as_deref()?;
-        Some(Self { app, spark, values: Values::of(spark) })
+        Some(Self { app, spark, values: Values::of(spark), of_executions: OfExecutions::of(spark) })
     }
 
     /// All queries in the order of their ids.
@@ -133,6 +167,20 @@ impl<'a> Queries<'a> {
         self.spark
     }
 
+    /// The jobs of an execution, and those of the executions below it.
+    pub fn jobs(&self, execution: &SqlExecution) -> impl Iterator<Item = &'a Job> {
+        let places = self.of_executions.jobs.get(&execution.id).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|&place| self.spark.jobs.get(place))
+    }
+
+    /// The stages of a query, by index: those of its jobs, and those in which its operators ran.
+    #[must_use]
+    pub fn stages(&self, query: &Query<'_>) -> BTreeSet<u32> {
+        let of_operators = query.operators.iter().flat_map(|operator| operator.stages.iter().copied());
+        let of_jobs = self.of_executions.stages.get(&query.execution.id).into_iter().flatten().copied();
+        of_operators.chain(of_jobs).collect()
+    }
+
     pub(crate) const fn app(&self) -> &'a Application {
         self.app
     }
@@ -145,6 +193,7 @@ impl<'a> Queries<'a> {
     fn operators(&self, plan: &'a Plan, before: usize, is_last: bool) -> Vec<PlacedOperator<'a>> {
         let name = |symbol| self.app.strings.get(symbol).unwrap_or_default();
         let mut operators = Vec::with_capacity(plan.operators.len());
+        let mut repeated = repeated(plan, |operator| name(operator.name).starts_with(REUSED)).into_iter();
         for (place, operator) in (0_u32..).zip(&plan.operators) {
             let metrics = plan.metrics_of(place);
             let stages: BTreeSet<u32> = metrics
@@ -158,6 +207,7 @@ impl<'a> Queries<'a> {
                 text: plan.text(operator.text),
                 kind: OperatorKind::of(name(operator.name)),
                 parent: operator.parent.map(|parent| parent as usize + before),
+                repeats: repeated.next().flatten().map(|original| original as usize + before),
                 is_last,
                 is_placed_by_value: !stages.is_empty(),
                 stages: stages.into_iter().collect(),

@@ -54,7 +54,8 @@ impl Node {
         }
         plan.operators.push(Operator { name: strings.intern(self.name).unwrap(), parent, text: own });
         for (name, accumulator) in self.metrics {
-            let (name, kind) = (strings.intern(name).unwrap(), strings.intern("sum").unwrap());
+            let kind = strings.intern(if name.ends_with(" time") { "timing" } else { "sum" }).unwrap();
+            let name = strings.intern(name).unwrap();
             plan.metrics.push(PlanMetric { operator: place, name, kind, accumulator });
         }
         for node in self.below {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::counter::SqlCounter;
 use crate::ground::Ground;
 use crate::query::{PlacedOperator, Query};
+use crate::told::{Told, told};
 use crate::wall::Wall;
 use crate::words::{name_of_operator, name_of_query};
 use elephant_base::state::State;
@@ -23,7 +24,7 @@ pub struct Extent {
 }
 
 /// A query of an application.
-#[derive(Debug, Clone, PartialEq, Eq, State)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct QuerySummary {
     /// The id of the SQL execution.
     pub id: u64,
@@ -35,12 +36,18 @@ pub struct QuerySummary {
     pub started_at: Option<Timestamp>,
     /// Its wall time; `None` if the log lacks its end, or that of a job.
     pub wall: Option<Wall>,
+    /// Its part of the run time, from 0 to 1.
+    pub share: Option<f64>,
+    /// What is worth telling of it in one line.
+    pub told: Vec<Told>,
     /// The error it ended with.
     pub error: Option<String>,
     /// The stage attempts that ran for it.
     pub stages: Vec<StageAttempt>,
     /// The time of their tasks in executors.
     pub task_time: Option<Millis>,
+    /// The part of that time that the timings of its operators explain.
+    pub explained: Option<Millis>,
     /// What they read from outside the application.
     pub input: Option<Bytes>,
     /// What they wrote outside the application.
@@ -54,22 +61,30 @@ pub struct QuerySummary {
 }
 
 /// An operator of a query.
-#[derive(Debug, Clone, PartialEq, Eq, State)]
+#[derive(Debug, Clone, PartialEq, State)]
 pub struct OperatorSummary {
     /// Its place among all operators of the query.
     pub place: u32,
     /// The place of the operator that takes its rows.
     pub parent: Option<u32>,
+    /// The place of the exchange whose rows are used again, if the plan tells this operator a second time below it.
+    pub repeats: Option<u32>,
     /// "`SortMergeJoin` on `k`".
     pub name: String,
     /// Its node with keys and expressions.
     pub text: String,
     /// Whether it is part of the last plan.
     pub is_last: bool,
+    /// Whether it only wraps other operators, or stands for one.
+    pub only_refers: bool,
+    /// Whether it moves rows to other tasks.
+    pub moves_rows: bool,
     /// The stage attempts in which it ran.
     pub stages: Vec<StageAttempt>,
     /// Its own time in tasks; `None` if no timing tells.
     pub time: Option<Millis>,
+    /// The part of the time of all tasks of the query, from 0 to 1.
+    pub share: Option<f64>,
     /// The rows that it passed on.
     pub rows: Option<u64>,
     /// The bytes that it read, sent or wrote.
@@ -80,6 +95,64 @@ pub struct OperatorSummary {
 
 /// How many operators a short summary has.
 const FEW: usize = 3;
+
+impl QuerySummary {
+    /// A query about which nothing is known.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn blank(id: u64) -> Self {
+        Self {
+            id,
+            root: None,
+            name: format!("query {id}"),
+            started_at: None,
+            wall: None,
+            share: None,
+            told: Vec::new(),
+            error: None,
+            stages: Vec::new(),
+            task_time: None,
+            explained: None,
+            input: None,
+            output: None,
+            shuffled: None,
+            spilled: None,
+            operators: Vec::new(),
+        }
+    }
+
+    /// The same with only the operators that took most of the time of its tasks, those first that took longest.
+    #[must_use]
+    pub fn with_few_operators(mut self) -> Self {
+        self.operators.retain(|operator| operator.time.is_some());
+        self.operators.sort_by_key(|operator| (Reverse(operator.time), operator.place));
+        self.operators.truncate(FEW);
+        self
+    }
+}
+
+#[cfg(test)]
+impl OperatorSummary {
+    /// An operator of the last plan about which nothing else is known.
+    pub(crate) fn named(place: u32, name: &str) -> Self {
+        Self {
+            place,
+            parent: None,
+            repeats: None,
+            name: name.to_owned(),
+            text: String::new(),
+            is_last: true,
+            only_refers: false,
+            moves_rows: false,
+            stages: Vec::new(),
+            time: None,
+            share: None,
+            rows: None,
+            bytes: None,
+            spilled: None,
+        }
+    }
+}
 
 impl Ground<'_> {
     /// The queries that took longest, the longest first.
@@ -108,7 +181,7 @@ impl Ground<'_> {
         own: &BTreeMap<(u64, usize), Millis>,
     ) -> QuerySummary {
         let execution = query.execution;
-        let stages = self.stages_of(query);
+        let stages = self.all().stages(query);
         let sum = |counters: &[Counter]| {
             let groups = stages.iter().filter_map(|&stage| self.app.groups.get(self.stage(stage)?.group?));
             let sums = groups.map(|group| group.attempts.sum(counters));
@@ -116,36 +189,43 @@ impl Ground<'_> {
         };
         let bytes = |counters: &[Counter]| sum(counters).map(Bytes::new);
         let ids = |places: &BTreeSet<u32>| places.iter().filter_map(|&it| Some(self.stage(it)?.id)).collect();
-        let mut operators: Vec<OperatorSummary> = (0_u32..)
+        let task_time = sum(&[Counter::ExecutorRunTime]).map(Millis::new);
+        let operators: Vec<OperatorSummary> = (0_u32..)
             .zip(&query.operators)
             .map(|(place, operator)| {
                 let time = own.get(&(execution.id, place as usize)).copied();
-                self.operator(place, operator, time)
+                self.operator(place, operator, (time, task_time))
             })
             .collect();
-        if !extent.operators {
-            operators.retain(|operator| operator.time.is_some());
-            operators.sort_by_key(|operator| (Reverse(operator.time), operator.place));
-            operators.truncate(FEW);
-        }
-        QuerySummary {
+        let wall = self.all().wall(execution);
+        let summary = QuerySummary {
             id: execution.id,
             root: execution.root,
             name: name_of_query(execution),
             started_at: execution.started_at,
-            wall: self.all().wall(execution),
+            share: wall.map(|wall| wall.total.as_f64() / self.run_time.as_f64()),
+            told: told(wall, task_time, &operators, execution.error.is_some(), stages.len()),
+            wall,
             error: execution.error.clone(),
-            task_time: sum(&[Counter::ExecutorRunTime]).map(Millis::new),
+            task_time,
+            explained: operators.iter().filter_map(|operator| operator.time).reduce(|sum, time| sum + time),
             input: bytes(&[Counter::InputBytes]),
             output: bytes(&[Counter::OutputBytes]),
             shuffled: bytes(&[Counter::ShuffleBytesWritten]),
             spilled: bytes(&[Counter::MemoryBytesSpilled]),
             stages: ids(&stages),
             operators,
-        }
+        };
+        if extent.operators { summary } else { summary.with_few_operators() }
     }
 
-    fn operator(&self, place: u32, operator: &PlacedOperator<'_>, time: Option<Millis>) -> OperatorSummary {
+    /// An operator with its own time, in a query whose tasks took this time.
+    fn operator(
+        &self,
+        place: u32,
+        operator: &PlacedOperator<'_>,
+        (time, all): (Option<Millis>, Option<Millis>),
+    ) -> OperatorSummary {
         let sizes = [
             SqlCounter::FileBytesRead,
             SqlCounter::BytesWritten,
@@ -156,24 +236,20 @@ impl Ground<'_> {
         OperatorSummary {
             place,
             parent: operator.parent.and_then(|parent| u32::try_from(parent).ok()),
+            repeats: operator.repeats.and_then(|original| u32::try_from(original).ok()),
             name: name_of_operator(operator),
             text: operator.text.to_owned(),
             is_last: operator.is_last,
+            only_refers: operator.kind.only_refers(),
+            moves_rows: operator.kind.moves_rows(),
             stages: operator.stages.iter().filter_map(|&stage| Some(self.stage(stage)?.id)).collect(),
             time,
+            share: time
+                .zip(all.filter(|all| *all > Millis::ZERO))
+                .map(|(time, all)| time.as_f64() / all.as_f64()),
             rows: operator.total(SqlCounter::OutputRows),
             bytes: sizes.into_iter().find_map(|counter| operator.bytes(counter)),
             spilled: operator.bytes(SqlCounter::SpillSize).filter(|spilled| *spilled > Bytes::default()),
         }
-    }
-
-    /// The stages of a query: those of its jobs, and those in which its operators ran.
-    fn stages_of(&self, query: &Query<'_>) -> BTreeSet<u32> {
-        let of_operators = query.operators.iter().flat_map(|operator| operator.stages.iter().copied());
-        let id = Some(query.execution.id);
-        let of_jobs = (0_u32..)
-            .zip(&self.spark.stages)
-            .filter(|(_, stage)| self.spark.job_of(stage).is_some_and(|job| job.sql_execution == id));
-        of_operators.chain(of_jobs.map(|(place, _)| place)).collect()
     }
 }

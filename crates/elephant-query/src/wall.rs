@@ -28,7 +28,7 @@ impl Queries<'_> {
         let (start, end) = (execution.started_at?, execution.finished_at?);
         let total = Millis::between(start, end)?;
         let mut spans = Vec::new();
-        for job in self.spark().jobs.iter().filter(|job| self.is_part_of(job.sql_execution, execution.id)) {
+        for job in self.jobs(execution) {
             spans.push((job.submitted_at?.clamp(start, end), job.completed_at?.clamp(start, end)));
         }
         spans.sort_unstable();
@@ -39,11 +39,6 @@ impl Queries<'_> {
         let between = |from, to| Millis::between(from, to).unwrap_or_default();
         let gaps = Millis::new(between(first, last).get().saturating_sub(covered.get()));
         Some(Wall { total, planning: between(start, first), jobs: covered, gaps, after: between(last, end) })
-    }
-
-    fn is_part_of(&self, execution: Option<u64>, root: u64) -> bool {
-        let Some(id) = execution else { return false };
-        id == root || self.spark().query(id).and_then(|execution| execution.root) == Some(root)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Names of queries, operators and sources, short enough for a sentence.
 
 use crate::operator::OperatorKind;
+use crate::plan_text;
 use crate::query::{PlacedOperator, Query};
 use elephant_model::model::spark::SqlExecution;
 
@@ -41,8 +42,12 @@ pub fn name_of_operator(operator: &PlacedOperator<'_>) -> String {
             None => name.to_owned(),
         },
         OperatorKind::Aggregate | OperatorKind::Window | OperatorKind::Sort => {
-            match lists.first().filter(|keys| !keys.is_empty()) {
-                Some(keys) => format!("{name} by {}", shortened(&without_aliases(keys))),
+            // "Window [functions], [keys], [order]"; "WindowGroupLimit [keys], [order], …".
+            let place = usize::from(name == "Window");
+            match lists.get(place).filter(|keys| !keys.is_empty()) {
+                Some(keys) => {
+                    format!("{name} by {}", shortened(&without_usual_order(&without_aliases(keys))))
+                }
                 None => name.to_owned(),
             }
         }
@@ -116,30 +121,18 @@ pub fn without_numbers(text: &str) -> String {
 
 /// The contents of the lists in brackets of a text, without numbers of expressions.
 fn lists(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some((_, after)) = rest.split_once('[') {
-        let mut depth = 1;
-        let end = after.char_indices().find(|(_, c)| {
-            depth += match c {
-                '[' => 1,
-                ']' => -1,
-                _ => 0,
-            };
-            depth == 0
-        });
-        let Some((end, _)) = end else { break };
-        let (list, behind) = after.split_at(end);
-        found.push(without_numbers(list));
-        rest = behind.get(1..).unwrap_or_default();
-    }
-    found
+    plan_text::lists(text).into_iter().map(without_numbers).collect()
 }
 
 /// "a AS b, c" is "a, c".
 fn without_aliases(keys: &str) -> String {
     let plain = keys.split(", ").map(|key| key.split(" AS ").next().unwrap_or(key));
     plain.collect::<Vec<_>>().join(", ")
+}
+
+/// Keys of a sort without the order that Spark takes if none is named.
+fn without_usual_order(keys: &str) -> String {
+    keys.replace(" ASC NULLS FIRST", "").replace(" DESC NULLS LAST", " DESC")
 }
 
 /// The names of the functions in a list of calls: "slow(id), fast(id)" is "slow, fast".
@@ -159,7 +152,7 @@ fn first_line(text: &str) -> &str {
 }
 
 /// The start of a text.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_LEN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
@@ -185,6 +178,7 @@ mod tests {
             text,
             kind: OperatorKind::of(name),
             parent: None,
+            repeats: None,
             is_last: true,
             is_placed_by_value: false,
             stages: Vec::new(),
@@ -214,6 +208,9 @@ mod tests {
             ("HashAggregate", "HashAggregate(keys=[k#1L], functions=[sum(u#4L)])", "HashAggregate by k"),
             ("HashAggregate", "HashAggregate(keys=[], functions=[count(1)])", "HashAggregate"),
             ("Exchange", "Exchange hashpartitioning(k#1L, 8)", "Exchange"),
+            ("Sort", "Sort [v#1 ASC NULLS FIRST, w#2 DESC NULLS LAST], true, 0", "Sort by v, w DESC"),
+            ("Window", "Window [rank(v#1) AS r#4], [k#2], [v#1 ASC NULLS FIRST]", "Window by k"),
+            ("Window", "Window [rank(v#1) AS r#4], [v#1 ASC NULLS FIRST]", "Window by v"),
         ] {
             assert_eq!(name_of_operator(&operator(name, text)), expected);
         }

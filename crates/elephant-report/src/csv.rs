@@ -1,5 +1,7 @@
 //! The report as CSV: one row per finding, including suppressed findings, with the data of its application.
 
+pub(super) mod queries;
+
 use std::io::{self, Write};
 
 use super::document::csv::{number, quoted};

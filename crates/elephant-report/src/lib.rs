@@ -21,6 +21,7 @@ mod openmetrics;
 pub mod page;
 mod parts;
 mod pieces;
+mod queries;
 mod sarif;
 pub mod simulate;
 pub mod stragglers;
@@ -57,6 +58,11 @@ pub enum Format {
     NdjsonEnvelope,
     /// For spreadsheets, one row per finding.
     Csv,
+    /// For spreadsheets, one row per query of Spark SQL. Needs [`elephant_engine::engine::Options::details`], or has only the
+    /// queries that took longest.
+    CsvQueries,
+    /// For spreadsheets, one row per operator of such a query. Needs the details, too.
+    CsvOperators,
     /// For comments on pull requests; at most 65,536 characters.
     Markdown,
     /// For code scanning: SARIF 2.1.0.
@@ -80,6 +86,8 @@ pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dy
         Format::Ndjson => ndjson::write(report, out),
         Format::NdjsonEnvelope => envelope::write(report, out),
         Format::Csv => csv::write(report, out),
+        Format::CsvQueries => csv::queries::Table::Queries.write(report, out),
+        Format::CsvOperators => csv::queries::Table::Operators.write(report, out),
         Format::Markdown => markdown::write(report, out),
         Format::Sarif => sarif::write(report, out),
         Format::Junit => junit::write(report, out),

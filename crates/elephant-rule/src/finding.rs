@@ -100,6 +100,15 @@ pub struct Repartition {
     pub tasks: u32,
 }
 
+/// A query of Spark SQL that a finding is about, or an operator of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
+pub struct InQuery {
+    /// The id of the SQL execution.
+    pub query: u64,
+    /// The place among its operators; `None` if the finding is about the query as a whole.
+    pub operator: Option<u32>,
+}
+
 /// A list of cut-offs that a finding was judged by, with its name in the rule file.
 #[derive(Debug, Clone, PartialEq, State)]
 pub struct Threshold {
@@ -167,6 +176,8 @@ pub struct Finding {
     pub of_more_parts: bool,
     /// Other parts of the application that the trouble shows in, or comes from.
     pub also_about: Vec<Subject>,
+    /// The queries and operators that it is about; none if it is about stages or the application, whatever ran in them.
+    pub in_queries: Vec<InQuery>,
     /// The conditions in addition to the limits that charts draw.
     pub conditions: Vec<Condition>,
     /// The root cause, if it is about a failure.
@@ -238,6 +249,8 @@ pub struct Judgement<K = &'static str> {
     pub of_more_parts: bool,
     /// Other parts of the application that the trouble shows in, or comes from.
     pub also_about: Vec<Subject>,
+    /// The queries and operators that it is about, if it is about some in particular.
+    pub in_queries: Vec<InQuery>,
     /// The conditions in addition to the limits that charts draw, if the rule provides them.
     pub conditions: Option<Box<[Condition]>>,
     /// The root cause, if it is about a failure.
@@ -274,6 +287,7 @@ impl Verdict {
             repartition: judged.repartition,
             of_more_parts: judged.of_more_parts,
             also_about: judged.also_about,
+            in_queries: judged.in_queries,
             conditions: judged.conditions,
             failure: judged.failure,
         };

@@ -227,6 +227,7 @@ impl ActiveRule {
             repartition: judged.repartition,
             of_more_parts: judged.of_more_parts,
             also_about: judged.also_about,
+            in_queries: judged.in_queries,
             conditions: judged.conditions.map(Vec::from).unwrap_or_default(),
             failure: judged.failure,
         }

@@ -4,6 +4,7 @@
 //! combination of these, and prices are applied to the sums. The store keeps such sums of all days without names, which
 //! are as many as applications where each run has another name.
 
+use elephant_base::whole::Whole;
 use std::collections::BTreeMap;
 
 use super::database::{Row, Value};
@@ -172,9 +173,7 @@ pub(super) fn rounded(money: f64) -> f64 {
 }
 
 fn micros(money: f64) -> i64 {
-    #[allow(clippy::cast_possible_truncation)] // sums of money are far below
-    let micros = (money * MICRO).round() as i64;
-    micros
+    (money * MICRO).round().as_i64()
 }
 
 #[cfg(test)]

@@ -41,7 +41,6 @@ pub struct NodeSums {
 
 /// Nodes, the slowest first.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[allow(clippy::struct_field_names)] // `nodes` is the list itself
 pub struct Nodes {
     /// The nodes that are shown.
     pub nodes: Vec<NodeSums>,
@@ -165,6 +164,7 @@ mod tests {
     use super::*;
     use crate::testing::with_stores;
     use elephant_base::units::Timestamp;
+    use elephant_base::whole::Whole;
     use elephant_engine::engine::Filter;
     use elephant_engine::results::{ApplicationReport, NodeWork};
 
@@ -176,7 +176,6 @@ mod tests {
         app.sources = vec![format!("logs/{id}")];
         app.user = Some("etl".to_owned());
         app.submitted_at = Some(Timestamp::from_millis(submitted));
-        #[allow(clippy::cast_possible_truncation)]
         let work = |&(node, mean): &(&str, f64)| NodeWork {
             node: node.to_owned(),
             attempts: 41,
@@ -184,8 +183,8 @@ mod tests {
             task_time: Some(Millis::from_secs(400)),
             compared: 40,
             stragglers: 4,
-            score: (40.0 * mean * 1e6) as i64,
-            squares: ((39.0 + 40.0 * mean * mean) * 1e6) as i64,
+            score: (40.0 * mean * 1e6).as_i64(),
+            squares: ((39.0 + 40.0 * mean * mean) * 1e6).as_i64(),
             ..NodeWork::default()
         };
         app.nodes = nodes.iter().map(work).collect();

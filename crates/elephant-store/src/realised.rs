@@ -42,7 +42,6 @@ pub struct Changed {
 
 /// A change of a job's configuration, with the medians of its runs before and after.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::struct_field_names)] // `run_time` is the usual name
 pub struct Realised {
     /// The key of the job.
     pub job: String,

@@ -1,5 +1,6 @@
 //! Writes applications into a store.
 
+use elephant_base::whole::Whole;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -388,9 +389,8 @@ pub(super) fn whole(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-#[allow(clippy::cast_possible_truncation)] // saturates
 fn rounded(value: f64) -> i64 {
-    value.round() as i64
+    value.round().as_i64()
 }
 
 #[cfg(test)]

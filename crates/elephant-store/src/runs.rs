@@ -19,7 +19,6 @@ const SMALLEST_CHANGE: f64 = 0.1;
 
 /// An application as one line.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::struct_field_names)] // `run_time` is the usual name
 pub struct Run {
     /// The id of the application.
     pub id: String,
@@ -124,9 +123,14 @@ impl Store {
     ) -> Result<Option<(Runs, Selection)>, StoreError> {
         let [spark, mapreduce] =
             [Engine::Spark, Engine::MapReduce].map(|engine| JobKey::new(engine, Some(job)));
+        // A job of a scheduler has its name at the end of its key.
+        let name = spark.as_str().trim_start_matches(spark.engine());
+        let escaped = name.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+        let of_scheduler = &*format!("%{escaped}");
         let found = self.database.first(
-            "SELECT job, key FROM job WHERE key IN (?1, ?2, ?3) OR name = ?1 ORDER BY key <> ?1, key LIMIT 1",
-            &values![job, spark.as_str(), mapreduce.as_str()],
+            "SELECT job, key FROM job WHERE key IN (?1, ?2, ?3) OR name = ?1 OR key LIKE ?4 ESCAPE '!' \
+             ORDER BY key <> ?1, key LIMIT 1",
+            &values![job, spark.as_str(), mapreduce.as_str(), of_scheduler],
             |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
         )?;
         let Some((place, key)) = found else { return Ok(None) };

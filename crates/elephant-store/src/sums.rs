@@ -375,6 +375,7 @@ mod tests {
             repartition: None,
             of_more_parts: false,
             also_about: Vec::new(),
+            in_queries: Vec::new(),
             conditions: Vec::new(),
             raw_severity: Severity::Low,
             caps: Caps::default(),

@@ -76,6 +76,8 @@ pub struct Stage {
     pub tasks: Vec<Task>,
     /// "Failure Reason".
     pub failure: Option<String>,
+    /// "Details": the call stack, innermost call first.
+    pub details: &'static str,
 }
 
 /// How an attempt ends.
@@ -165,6 +167,7 @@ impl Stage {
             duration: None,
             tasks,
             failure: None,
+            details: "",
         }
     }
 }

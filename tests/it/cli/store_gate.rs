@@ -25,7 +25,7 @@ fn nightly(folder: &Path, night: u32, slower: f64) {
         }
         match digits.parse::<i64>() {
             Ok(moment) if digits.len() == 13 => {
-                #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+                #[allow(clippy::cast_possible_truncation)]
                 let since = ((moment - first) as f64 * slower) as i64;
                 shifted += &(first + since + day).to_string();
             }

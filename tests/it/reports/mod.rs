@@ -6,5 +6,6 @@ mod diff;
 mod html;
 mod html_browser;
 mod pages;
+mod plans;
 mod spark_recordings;
 mod widths;

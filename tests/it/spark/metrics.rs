@@ -16,7 +16,6 @@ fn applications(path: &Path) -> Vec<ApplicationReport> {
 
 /// Sums over the events themselves.
 #[derive(Debug, Default, PartialEq)]
-#[allow(clippy::struct_field_names)] // fields name their unit
 struct Sums {
     run_ms: i64,
     executor_ms: i64,

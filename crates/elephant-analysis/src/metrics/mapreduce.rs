@@ -3,6 +3,7 @@
 //! Source: Dr. Elephant's `TaskLevelAggregatedMetrics` and `MapReduceMetricsAggregator`, and its
 //! documentation of metrics. Where these differ, a parameter decides (`rules/metrics.yaml`).
 
+use elephant_base::whole::Whole;
 use std::borrow::Cow;
 
 use super::{Metrics, TaskCounts, other_attempt_won, run_time};
@@ -281,11 +282,10 @@ fn peak(group: &TaskGroup, params: &MetricParams) -> Option<Bytes> {
     Some(combine(physical, virtual_memory, params))
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams) -> Bytes {
     let ratio = params.virtual_memory_ratio.get();
     let from_virtual =
-        virtual_memory.filter(|_| ratio > 0.0).map_or(0, |bytes| (bytes.whole_mib() as f64 / ratio) as u64);
+        virtual_memory.filter(|_| ratio > 0.0).map_or(0, |bytes| (bytes.whole_mib() as f64 / ratio).as_u64());
     Bytes::from_mib(physical.whole_mib().max(from_virtual))
 }
 

@@ -9,6 +9,7 @@
 //!
 //! The host is the label `nodename`, `node`, `hostname` or `host`, otherwise `instance` without its port.
 
+use elephant_base::whole::Whole;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -136,10 +137,9 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-#[allow(clippy::cast_possible_truncation)] // within the range of exact integers
 fn millis(seconds: f64) -> Option<i64> {
     let millis = (seconds * 1000.0).round();
-    (millis.abs() < 9e15).then_some(millis as i64)
+    (millis.abs() < 9e15).then_some(millis.as_i64())
 }
 
 #[cfg(test)]

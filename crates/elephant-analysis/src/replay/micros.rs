@@ -1,5 +1,6 @@
 //! The time of a replay.
 
+use elephant_base::whole::Whole;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
@@ -40,9 +41,8 @@ impl Micros {
 
     /// Rounds a number of microseconds; zero if it is not a number.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)] // `as` saturates
     pub fn from_f64(micros: f64) -> Self {
-        Self(micros.round() as i64)
+        Self(micros.round().as_i64())
     }
 
     /// Microseconds as a double, for statistics.

@@ -2,6 +2,7 @@
 //! would have done without them.
 
 use super::Micros;
+use elephant_base::whole::Whole;
 
 /// A share in thousandths, which has a total order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,9 +11,8 @@ pub struct PerMille(u32);
 impl PerMille {
     /// Rounds a share; from 0 to 1.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
     pub fn of_share(share: f64) -> Self {
-        Self((share.clamp(0.0, 1.0) * 1000.0).round() as u32)
+        Self((share.clamp(0.0, 1.0) * 1000.0).round().as_u32())
     }
 
     fn share(self) -> f64 {

@@ -1,6 +1,8 @@
 //! Recommends how many clones of each task to launch up front so that stragglers do no harm (Dolly). It is
 //! not a detector.
 
+use elephant_base::whole::Whole;
+
 /// Clones to launch of each of `tasks` tasks so that, with probability `1 - tolerance`, every task has at
 /// least one clone that does not straggle; each clone straggles with `probability`: `ceil(ln(1 - (1 -
 /// tolerance)^(1/n)) / ln p)` (Ananthanarayanan et al., "Effective Straggler Mitigation: Attack of the
@@ -8,7 +10,6 @@
 ///
 /// `None` if there are no tasks, or if the probability or the tolerance is outside 0 to 1.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 pub fn clones(tasks: u64, probability: f64, tolerance: f64) -> Option<u64> {
     /// Absorbs rounding, so that an exact whole number is not rounded up to the next one.
     const ROUNDING: f64 = 1e-9;
@@ -25,7 +26,7 @@ pub fn clones(tasks: u64, probability: f64, tolerance: f64) -> Option<u64> {
     // Equals 1 - (1 - e)^(1/n), without losing digits when there are many tasks.
     let per_task = -((-tolerance).ln_1p() / tasks as f64).exp_m1();
     let clones = (per_task.ln() / probability.ln() - ROUNDING).ceil();
-    Some((clones as u64).max(1))
+    Some(clones.as_u64().max(1))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! R², all fitted with ordinary least squares; the winner is made monotone and clamped to 0 to 1.
 
 use elephant_base::stats::descriptive::median;
+use elephant_base::whole::Whole;
 
 /// A model needs at least this many points.
 pub(crate) const MIN_POINTS: usize = 10;
@@ -137,12 +138,11 @@ impl ProgressModel {
 
     /// Usual progress after `elapsed` seconds.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index within the table
     pub fn at(&self, elapsed: f64) -> f64 {
         let value = self.formula.at(elapsed).clamp(0.0, 1.0);
         let place = (elapsed / self.end * f64::from(TABLE)).floor();
         let reached = if place >= 0.0 {
-            self.table.get((place as usize).min(self.table.len().saturating_sub(1))).copied()
+            self.table.get(place.as_usize().min(self.table.len().saturating_sub(1))).copied()
         } else {
             None
         };

@@ -1,5 +1,7 @@
 //! Means, quantiles and moments of doubles; `None` if a statistic is not defined.
 
+use crate::whole::Whole;
+
 /// The sum, added in the order of the values.
 #[must_use]
 pub fn sum(values: &[f64]) -> f64 {
@@ -32,13 +34,12 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
 
 /// The same for sorted values.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index within the slice
 pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&q) {
         return None;
     }
     let place = q * sorted.len().checked_sub(1)? as f64;
-    let below = place.floor() as usize;
+    let below = place.floor().as_usize();
     let lower = *sorted.get(below)?;
     let upper = *sorted.get(below + 1).unwrap_or(&lower);
     Some((upper - lower).mul_add(place - place.floor(), lower))

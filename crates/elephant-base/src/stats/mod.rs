@@ -1,6 +1,8 @@
 //! Statistics: on integers with Dr. Elephant's rounding, where it decides a severity; on doubles in
 //! [`descriptive`]; and the functions behind distributions and tests.
 
+use crate::whole::Whole;
+
 pub(crate) mod beta;
 pub mod change_point;
 pub mod descriptive;
@@ -14,17 +16,17 @@ pub mod slope;
 pub mod split;
 pub mod strata;
 pub mod student;
+pub mod trend;
 
 /// The mean, truncated to an integer (`Statistics.average`); `None` if there are no values.
 #[must_use]
-#[allow(clippy::cast_possible_truncation)]
 pub fn truncated_mean(values: &[i64]) -> Option<i64> {
     if values.is_empty() {
         return None;
     }
     let sum: f64 = values.iter().map(|&value| value as f64).sum();
     // Float casts saturate.
-    Some((sum / values.len() as f64) as i64)
+    Some((sum / values.len() as f64).as_i64())
 }
 
 /// The middle value, or the truncated mean of the middle two (`Statistics.median`); `None` if there are no
@@ -48,9 +50,8 @@ pub fn median(values: &[i64]) -> Option<i64> {
 /// The smallest value that at least `share` of the values do not exceed (nearest rank); `None` if there are
 /// no values.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn nearest_rank<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
-    let rank = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
+    let rank = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil().as_usize();
     sorted.get(rank.saturating_sub(1)).copied()
 }
 

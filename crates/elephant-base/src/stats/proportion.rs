@@ -22,6 +22,7 @@ pub fn wilson(successes: u64, trials: u64, z: f64) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::whole::Whole;
     use proptest::prelude::*;
 
     #[test]
@@ -37,8 +38,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_share_lies_within_the_interval(trials in 1u64..10_000, part in 0.0f64..=1.0) {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            let successes = (trials as f64 * part) as u64;
+            let successes = (trials as f64 * part).as_u64();
             let (low, high) = wilson(successes, trials, 1.96).unwrap();
             let share = successes as f64 / trials as f64;
             prop_assert!(0.0 <= low && low <= share && share <= high && high <= 1.0);

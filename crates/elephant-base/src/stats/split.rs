@@ -2,6 +2,7 @@
 
 use super::descriptive::median_in_place;
 use super::truncated_mean;
+use crate::whole::Whole;
 
 /// One of the two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +69,9 @@ pub fn two_groups(values: &[i64]) -> TwoGroups {
 /// Splits `values` at this multiple of their median, so that however many ordinary values there are, they do not hide
 /// the large ones. `None` if no value is so large, or if the median is 0.
 #[must_use]
-#[allow(clippy::cast_possible_truncation)] // float casts saturate
 pub fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {
     let mut all: Vec<f64> = values.iter().map(|&value| value as f64).collect();
-    let pivot = (factor * median_in_place(&mut all)?).ceil() as i64;
+    let pivot = (factor * median_in_place(&mut all)?).ceil().as_i64();
     let groups = (pivot > 0).then(|| partition(values, pivot))?;
     (groups.large.count > 0 && groups.small.count > 0).then_some(groups)
 }

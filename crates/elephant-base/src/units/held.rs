@@ -1,5 +1,6 @@
 //! Memory and cores held over time.
 
+use crate::whole::Whole;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
 
@@ -51,10 +52,9 @@ impl MbMillis {
 
     /// Multiplies by a factor that must not be negative.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     #[doc(hidden)]
     pub fn times(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor) as u128)
+        Self((self.0 as f64 * factor).as_u128())
     }
 
     /// Truncated to whole mebibyte-seconds, as in Dr. Elephant.

@@ -26,6 +26,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         repartition: None,
         of_more_parts: false,
         also_about: Vec::new(),
+        in_queries: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
         caps: Caps::default(),

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::side::{Finding, Metrics, NotEvaluated, Phase, Run, Tasks};
+use super::side::{
+    Finding, Metrics, NotEvaluated, Operator, Phase, Query, Run, SchedulerIdentity, Tasks, Wall,
+};
 use crate::results::ApplicationReport;
 use elephant_analysis::metrics;
 use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 use elephant_model::model;
 use elephant_model::model::TaskCounts;
 use elephant_model::model::conf::secrets;
+use elephant_query::{OperatorSummary, QuerySummary};
 use elephant_rule::finding;
+use elephant_ruleset::JobIdentity;
 
 impl From<&ApplicationReport> for Run {
     fn from(app: &ApplicationReport) -> Self {
@@ -29,8 +33,31 @@ impl From<&ApplicationReport> for Run {
             findings: app.findings.iter().map(Finding::from).collect(),
             not_evaluated: app.not_evaluated.iter().map(NotEvaluated::from).collect(),
             phases: app.phases.as_ref().map(|phases| phases.iter().map(Phase::from).collect()),
+            queries: app.queries.iter().map(Query::from).collect(),
+            identity: app.identity.as_ref().map(SchedulerIdentity::from),
             configuration: app.configuration.as_deref().filter(|_| app.phases.is_some()).map(configuration),
         }
+    }
+}
+
+impl From<&QuerySummary> for Query {
+    fn from(query: &QuerySummary) -> Self {
+        let operator = |operator: &OperatorSummary| Operator {
+            text: operator.text.clone(),
+            replaced: !operator.is_last,
+        };
+        Self {
+            id: query.id,
+            name: query.name.clone(),
+            wall: query.wall.map(|wall| Wall { total_ms: Some(wall.total.as_f64()) }),
+            operators: query.operators.iter().map(operator).collect(),
+        }
+    }
+}
+
+impl From<&JobIdentity> for SchedulerIdentity {
+    fn from(identity: &JobIdentity) -> Self {
+        Self { job: identity.job.clone(), flow: identity.flow.clone(), task: identity.task.clone() }
     }
 }
 

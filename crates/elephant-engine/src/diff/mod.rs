@@ -13,6 +13,8 @@ mod findings;
 mod jobs;
 mod pair;
 mod phases;
+mod plans;
+mod queries;
 mod side;
 
 use std::cmp::Ordering;
@@ -25,7 +27,12 @@ pub use figures::{Figure, Unit};
 pub use findings::{FindingPair, Move};
 pub use jobs::{JobPairs, Total};
 pub use phases::PhasePair;
-pub use side::{Finding, Metrics, NotEvaluated, Phase, Run, Side, SideError, Tasks};
+pub use plans::PlanChange;
+pub use queries::{Queries, QueryPair};
+pub use side::{
+    Finding, Metrics, NotEvaluated, Operator, Phase, Query, Run, SchedulerIdentity, Side, SideError, Tasks,
+    Wall,
+};
 
 /// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,6 +67,8 @@ pub struct Pair {
     pub figures: Vec<Figure>,
     /// Their phases in order; `None` if a side is a report without details.
     pub phases: Option<Vec<PhasePair>>,
+    /// Their queries; `None` if a side is a report without details, or has no queries.
+    pub queries: Option<Queries>,
     /// Settings that differ; `None` if a side lacks its configuration.
     pub configuration: Option<Configuration>,
     /// Findings of either side, new ones first.
@@ -140,7 +149,7 @@ impl Pair {
         new.filter_map(|pair| pair.b).max()
     }
 
-    /// Whether the run time, a setting or a finding changed.
+    /// Whether the run time, a setting, a plan or a finding changed.
     #[must_use]
     pub fn changed(&self) -> bool {
         let run_time = self.run_time().is_some_and(|figure| match figure.change() {
@@ -148,7 +157,8 @@ impl Pair {
             None => figure.differs(),
         });
         let settings = self.configuration.as_ref().is_some_and(|conf| !conf.settings.is_empty());
-        run_time || settings || self.findings.iter().any(|pair| pair.moved != Move::Same)
+        let plans = self.queries.as_ref().is_some_and(|queries| !queries.changed.is_empty());
+        run_time || settings || plans || self.findings.iter().any(|pair| pair.moved != Move::Same)
     }
 }
 
@@ -186,6 +196,7 @@ fn pair(a: &Run, b: &Run, options: Options) -> Pair {
         b: b.label(),
         figures: figures::of_runs(a, b),
         phases: a.phases.as_ref().zip(b.phases.as_ref()).map(|(a, b)| phases::compare(a, b)),
+        queries: a.with_plans().zip(b.with_plans()).map(|(a, b)| queries::compare(a, b)),
         configuration: a
             .configuration
             .as_ref()

@@ -53,6 +53,11 @@ pub struct Run {
     pub not_evaluated: Vec<NotEvaluated>,
     /// Only in reports with details.
     pub phases: Option<Vec<Phase>>,
+    /// Those that took longest.
+    #[serde(default)]
+    pub queries: Vec<Query>,
+    /// What a scheduler calls it.
+    pub identity: Option<SchedulerIdentity>,
     /// Only in reports with details.
     pub configuration: Option<BTreeMap<String, String>>,
 }
@@ -72,7 +77,7 @@ pub struct Metrics {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, clippy::struct_field_names)]
+#[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Tasks {
     pub total_count: Option<f64>,
@@ -114,6 +119,45 @@ pub struct Phase {
     pub shuffle_read_bytes: Option<f64>,
     pub shuffle_write_bytes: Option<f64>,
     pub spilled_bytes: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub struct Query {
+    pub id: u64,
+    pub name: String,
+    pub wall: Option<Wall>,
+    /// All of them only in reports with details.
+    pub operators: Vec<Operator>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub struct Wall {
+    pub total_ms: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub struct Operator {
+    pub text: String,
+    pub replaced: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub struct SchedulerIdentity {
+    pub job: Option<String>,
+    pub flow: Option<String>,
+    pub task: Option<String>,
 }
 
 /// A report that cannot be read.
@@ -211,7 +255,16 @@ impl Run {
     }
 
     pub(super) fn key(&self) -> JobKey {
-        job_key(&self.engine, self.name.as_deref())
+        let identity = self
+            .identity
+            .as_ref()
+            .map(|identity| [identity.job.as_deref(), identity.flow.as_deref(), identity.task.as_deref()]);
+        job_key(&self.engine, identity.unwrap_or_default(), self.name.as_deref())
+    }
+
+    /// The queries with their plans, which only reports with details have whole.
+    pub(super) fn with_plans(&self) -> Option<&[Query]> {
+        self.phases.is_some().then_some(self.queries.as_slice()).filter(|queries| !queries.is_empty())
     }
 
     pub(super) fn start(&self) -> Option<&String> {

@@ -56,6 +56,148 @@ fn runs_of_one_user_are_a_pair() {
     assert_eq!((diff.only_a.len(), diff.only_b[0].id.as_str()), (0, "5"));
 }
 
+/// Jobs of one name that a scheduler tells apart.
+#[test]
+fn runs_of_one_task_of_a_scheduler_are_a_pair() {
+    let of = |id: &str, task: &str, start: &str| {
+        let identity =
+            format!(r#","identity":{{"scheduler":"airflow","flow":"etl","task":"{task}","run":"{id}"}}"#);
+        run(id, "app.py", start, &identity)
+    };
+    let a = document(&[of("1", "load", "2026-11-19"), of("2", "check", "2026-11-20")]);
+    let b = document(&[of("3", "check", "2026-11-21"), of("4", "load", "2026-11-22")]);
+    let diff = diff(&a, &b, Options::default());
+    let pairs: Vec<(&str, &str)> =
+        diff.pairs.iter().map(|pair| (pair.a.id.as_str(), pair.b.id.as_str())).collect();
+    assert_eq!(pairs, [("2", "3"), ("1", "4")]);
+    assert_eq!(diff.pairs[0].a.job, "spark · flow etl, task check · app.py");
+}
+
+fn query(id: u64, name: &str, wall_ms: u64, texts: &[&str]) -> serde_json::Value {
+    let operators = texts.iter().map(|text| serde_json::json!({"text": text, "replaced": false}));
+    serde_json::json!({
+        "id": id, "name": name, "wall": {"total_ms": wall_ms}, "operators": operators.collect::<Vec<_>>(),
+    })
+}
+
+/// The queries of two runs with these queries.
+fn queries(a: &[serde_json::Value], b: &[serde_json::Value]) -> Option<Queries> {
+    let of = |queries: &[serde_json::Value]| {
+        let rest = format!(r#","phases":[],"queries":{}"#, serde_json::to_string(queries).unwrap());
+        document(&[run("1", "x", "2026", &rest)])
+    };
+    diff(&of(a), &of(b), Options::default()).pairs.remove(0).queries
+}
+
+const SALES: &str =
+    "FileScan parquet db.sales[c#1L] PushedFilters: [EqualTo(c,17)], ReadSchema: struct<c:bigint>";
+const SALES_LATER: &str =
+    "FileScan parquet db.sales[c#9L] PushedFilters: [EqualTo(c,23)], ReadSchema: struct<c:bigint>";
+const NAMES: &str = "FileScan parquet db.names[id#2L] PushedFilters: [], ReadSchema: struct<id:bigint>";
+
+#[test]
+fn a_join_with_another_strategy_is_a_cause_where_its_query_slowed() {
+    let hash =
+        ["BroadcastHashJoin [c#1L], [id#2L], Inner, BuildRight, false", SALES, "BroadcastExchange X", NAMES];
+    let merge = [
+        "SortMergeJoin [c#9L], [id#2L], Inner",
+        "Sort [c#9L ASC NULLS FIRST], false, 0",
+        "Exchange hashpartitioning(c#9L, 200), ENSURE_REQUIREMENTS, [plan_id=7]",
+        SALES_LATER,
+        "Exchange hashpartitioning(id#2L, 200), ENSURE_REQUIREMENTS, [plan_id=8]",
+        NAMES,
+    ];
+    let slower = queries(&[query(3, "query 3", 1000, &hash)], &[query(5, "query 5", 1050, &merge)]).unwrap();
+    let [pair] = slower.changed.as_slice() else { panic!("{slower:?}") };
+    assert_eq!((pair.a.as_str(), pair.b.as_str(), pair.alike), ("query 3", "query 5", 1));
+    assert!(pair.is_cause());
+    let join = PlanChange::Join {
+        on: "c".to_owned(),
+        a: "BroadcastHashJoin".to_owned(),
+        b: "SortMergeJoin".to_owned(),
+    };
+    let added = |operator: &str| PlanChange::Added { operator: operator.to_owned(), count: 1 };
+    let lost = PlanChange::Lost { operator: "BroadcastExchange".to_owned(), count: 1 };
+    let exchanges = [added("Exchange hashpartitioning(c)"), added("Exchange hashpartitioning(id)")];
+    assert_eq!(pair.changes, [join].into_iter().chain(exchanges).chain([lost]).collect::<Vec<_>>());
+    let same = queries(&[query(3, "query 3", 1000, &hash)], &[query(5, "query 5", 1049, &merge)]).unwrap();
+    assert!(!same.changed[0].is_cause());
+}
+
+#[test]
+fn literals_ids_and_numbers_of_partitions_are_no_change() {
+    let of = |scan: &'static str, partitions: &'static str| [partitions, scan];
+    let a = of(SALES, "Exchange hashpartitioning(c#1L, 200), ENSURE_REQUIREMENTS, [plan_id=7]");
+    let b = of(SALES_LATER, "Exchange hashpartitioning(c#9L, 100), ENSURE_REQUIREMENTS, [plan_id=70]");
+    let pairs = queries(&[query(0, "query 0", 1, &a)], &[query(0, "query 0", 2, &b)]).unwrap();
+    assert_eq!((pairs.pairs, pairs.changed.len(), pairs.only_a, pairs.only_b), (1, 0, 0, 0));
+}
+
+#[test]
+fn queries_that_are_alike_are_paired_by_order_and_said_to_be() {
+    let scan = |filter: &str| {
+        format!("FileScan parquet db.sales[c#1L] PushedFilters: [{filter}], ReadSchema: struct<c:bigint>")
+    };
+    let (with, without) = (scan("EqualTo(c,17)"), scan(""));
+    let a = [query(1, "query 1", 10, &[&with]), query(2, "query 2", 10, &[&with])];
+    let b = [
+        query(4, "query 4", 90, &[&without]),
+        query(6, "query 6", 20, &[&with]),
+        query(8, "query 8", 1, &[NAMES]),
+    ];
+    let pairs = queries(&a, &b).unwrap();
+    assert_eq!((pairs.pairs, pairs.only_a, pairs.only_b), (2, 0, 1));
+    let [pair] = pairs.changed.as_slice() else { panic!("{pairs:?}") };
+    assert_eq!((pair.a.as_str(), pair.b.as_str(), pair.alike), ("query 1", "query 4", 2));
+    assert!(!pair.is_cause());
+    // Names tell them apart.
+    let named = |id, told: &str, scan: &str| query(id, &format!("query {id} \"{told}\""), 10, &[scan]);
+    let a = [named(1, "one", &with), named(2, "two", &without)];
+    let b = [named(1, "two", &without), named(2, "one", &with)];
+    let pairs = queries(&a, &b).unwrap();
+    assert_eq!((pairs.pairs, pairs.changed.len()), (2, 0));
+}
+
+#[test]
+fn a_query_whose_tables_changed_is_found_by_its_name() {
+    let name = "query 1 \"daily import\"";
+    let pairs = queries(&[query(1, name, 10, &[SALES])], &[query(1, name, 30, &[NAMES])]).unwrap();
+    let [pair] = pairs.changed.as_slice() else { panic!("{pairs:?}") };
+    let told = |name: &str| format!("scan of {name}");
+    let expected = [
+        PlanChange::Added { operator: told("db.names"), count: 1 },
+        PlanChange::Lost { operator: told("db.sales"), count: 1 },
+    ];
+    assert_eq!(pair.changes, expected);
+    assert!(queries(&[], &[query(1, name, 30, &[NAMES])]).is_none());
+}
+
+proptest! {
+    /// Whatever the queries, the order of a report decides nothing, no query is paired twice, and a run has the plans of
+    /// itself.
+    #[test]
+    fn any_queries_are_paired_once(
+        a in prop::collection::vec(("[a-c]", prop::collection::vec("[A-Za-z (\\[\\]#0-9,=]{0,20}", 0..4)), 1..6),
+        b in prop::collection::vec(("[a-c]", prop::collection::vec("[A-Za-z (\\[\\]#0-9,=]{0,20}", 0..4)), 1..6),
+    ) {
+        let side = |side: &[(String, Vec<String>)]| -> Vec<serde_json::Value> {
+            let of = |(id, (name, texts)): (usize, &(String, Vec<String>))| {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                query(id as u64, &format!("query {id} \"{name}\""), 10, &texts)
+            };
+            side.iter().enumerate().map(of).collect()
+        };
+        let (one, other) = (side(&a), side(&b));
+        let pairs = queries(&one, &other).unwrap();
+        prop_assert_eq!(pairs.pairs + pairs.only_a, a.len());
+        prop_assert_eq!(pairs.pairs + pairs.only_b, b.len());
+        let reversed = |side: &[serde_json::Value]| side.iter().rev().cloned().collect::<Vec<_>>();
+        prop_assert_eq!(&queries(&reversed(&one), &reversed(&other)).unwrap(), &pairs);
+        let same = queries(&one, &one).unwrap();
+        prop_assert_eq!((same.pairs, same.changed.len()), (a.len(), 0));
+    }
+}
+
 #[test]
 fn stages_are_paired_by_name_whatever_their_ids() {
     let phases = |list: &[(&str, &str, u64)]| {

@@ -14,8 +14,9 @@ use crate::results::{ApplicationReport, Leading, Work};
 use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
+use elephant_model::model::spark::NativeEngine;
 use elephant_model::model::{Application, Phase, Status};
-use elephant_query::Extent;
+use elephant_query::{Extent, Ground, QuerySummary};
 use elephant_rule::finding::{Cap, CapReason, Finding, Name, Suppressed, TroubleKind};
 use elephant_ruleset::{Evaluation, RuleSet};
 use elephant_verdict::charts::Charts;
@@ -49,12 +50,13 @@ pub(super) fn evaluate(
     let place = Place::new(&leading, (severity, score), metrics.wasted, (&app.id, sources));
     if options.charts > 0 {
         let copied = Copied::of(&RunCopy::of(app, sources), turn, place, may_be_superseded(sources));
-        worst_charts.offer(place, turn, copied, || Charts::of(app, rules, &findings));
+        let queries = &evaluation.queries;
+        worst_charts.offer(place, turn, copied, || charts(app, rules, (&findings, queries), options));
     }
     keep_at_least(options.min_severity, &mut findings);
-    let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
-    let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
+    let silenced = suppressed.iter().map(|it| &it.finding);
     let report = ApplicationReport {
+        stage_names: StageName::of_findings(app, findings.iter().chain(silenced)),
         judged,
         severity,
         raw_severity,
@@ -73,8 +75,8 @@ pub(super) fn evaluate(
         evaluated,
         not_evaluated: evaluation.not_evaluated,
         identity: rules.identity(app),
-        stage_names,
-        queries: evaluation.queries,
+        native_share: native_share(app),
+        queries: reported(evaluation.queries, options),
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| Box::new(app.conf.clone())),
         ..ApplicationReport::of(app, sources)
@@ -82,15 +84,40 @@ pub(super) fn evaluate(
     (report, suppressed_by)
 }
 
+/// The share of the time of tasks of queries in which a native engine worked.
+fn native_share(app: &Application) -> Option<f64> {
+    NativeEngine::at_work(app)?;
+    Ground::of(app)?.native_share()
+}
+
+fn charts(
+    app: &Application,
+    rules: &RuleSet,
+    (findings, queries): (&[Finding], &[QuerySummary]),
+    options: &Options,
+) -> Charts {
+    Charts::of(app, rules, findings).with_queries(app, queries, options.plans)
+}
+
 /// The most queries that reports name without details.
 const QUERIES: usize = 3;
 
+/// Charts need all queries, whether or not the application turns out to be among the worst.
 fn extent_of_queries(options: &Options) -> Extent {
-    if options.details {
+    if options.details || options.charts > 0 {
         Extent { queries: usize::MAX, operators: true }
     } else {
         Extent { queries: QUERIES, operators: false }
     }
+}
+
+/// The queries that the report on an application has without its charts.
+fn reported(mut queries: Vec<QuerySummary>, options: &Options) -> Vec<QuerySummary> {
+    if options.details || options.charts == 0 {
+        return queries;
+    }
+    queries.truncate(QUERIES);
+    queries.into_iter().map(QuerySummary::with_few_operators).collect()
 }
 
 /// The severity and score of all findings of an application.

@@ -66,6 +66,8 @@ pub struct Options {
     pub details: bool,
     /// This many applications, the worst ones, have charts.
     pub charts: usize,
+    /// The plans of this many queries of an application with charts are drawn.
+    pub plans: usize,
     /// The order of applications; `None` for that of the rule set (document `order`).
     pub sort: Option<Sort>,
     /// Limits on what reading one history may cost.
@@ -81,6 +83,7 @@ impl Default for Options {
             top: None,
             details: false,
             charts: 0,
+            plans: 10,
             sort: None,
             limits: Limits::default(),
             filter: Filter::default(),

@@ -1,7 +1,9 @@
 //! Identities that stay the same when a job runs again: the job's definition, and a finding's fingerprint
 //! within it.
 //!
-//! A job definition is the engine and the normalised name. The user is not part of it, because the same job
+//! A job definition is the engine, what a scheduler calls the run (its job, flow and task) if that is known, and the
+//! normalised name: one task of a scheduler may start several applications, and applications of many flows may have one
+//! name. The user is not part of it, because the same job
 //! may run as a service on the cluster and as a person in CI. Queue, type and engine version are not part
 //! of it either, because a job that moves is still the same job. All applications of one engine without a
 //! name share one definition.
@@ -20,6 +22,7 @@ use std::fmt;
 use twox_hash::XxHash3_128;
 
 use elephant_model::model::{Engine, Subject};
+use elephant_ruleset::JobIdentity;
 
 pub use normalise::normalise;
 pub use stage_names::StageName;
@@ -67,7 +70,15 @@ impl JobKey {
     /// The job with this engine and name.
     #[must_use]
     pub fn new(engine: Engine, name: Option<&str>) -> Self {
-        job_key(engine.name(), name)
+        job_key(engine.name(), NO_IDENTITY, name)
+    }
+
+    /// The job with this engine, name, and what a scheduler calls it.
+    #[must_use]
+    pub fn with_identity(engine: Engine, identity: Option<&JobIdentity>, name: Option<&str>) -> Self {
+        let identity =
+            identity.map(|known| [known.job.as_deref(), known.flow.as_deref(), known.task.as_deref()]);
+        job_key(engine.name(), identity.unwrap_or(NO_IDENTITY), name)
     }
 
     /// The text.
@@ -86,11 +97,25 @@ impl JobKey {
 /// What separates the engine of a job from its name.
 const BETWEEN: &str = " · ";
 
-/// The job with this name; `engine` is the name used in reports.
-pub fn job_key(engine: &str, name: Option<&str>) -> JobKey {
+/// What a scheduler calls a job that none has started: no job, flow and task.
+pub const NO_IDENTITY: [Option<&str>; 3] = [None; 3];
+
+/// The job with this name; `engine` is the name used in reports. `identity` has the job, flow and task of a scheduler, whose
+/// numbers stay.
+pub fn job_key(engine: &str, identity: [Option<&str>; 3], name: Option<&str>) -> JobKey {
     let name = name.map(normalise).filter(|name| !name.is_empty());
     let name = name.map_or_else(|| "(no name)".to_owned(), |name| short(&name));
-    JobKey(format!("{engine}{BETWEEN}{name}"))
+    let known = ["job", "flow", "task"].into_iter().zip(identity);
+    let known = known.filter_map(|(what, known)| {
+        let known = known?.trim();
+        // A scheduler's number of a job is that of every run.
+        let is_number = known.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        let same = if is_number { known.to_owned() } else { normalise(known) };
+        (!same.is_empty()).then(|| format!("{what} {}", short(&same)))
+    });
+    let known: Vec<String> = known.collect();
+    let known = if known.is_empty() { String::new() } else { format!("{}{BETWEEN}", known.join(", ")) };
+    JobKey(format!("{engine}{BETWEEN}{known}{name}"))
 }
 
 impl From<String> for JobKey {

@@ -19,6 +19,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         repartition: None,
         of_more_parts: false,
         also_about: Vec::new(),
+        in_queries: Vec::new(),
         conditions: Vec::new(),
         raw_severity: Severity::Low,
         caps: Caps::default(),
@@ -78,6 +79,41 @@ fn all_executors_share_a_key_and_so_do_jobs_without_a_name() {
     assert_ne!(one, app(None).fingerprint(&finding("a", Subject::Driver)));
     assert_eq!(app(None).job_key().as_str(), "spark · (no name)");
     assert_ne!(JobKey::new(Engine::Spark, Some("a")), JobKey::new(Engine::MapReduce, Some("a")));
+}
+
+/// What a scheduler calls the runs tells jobs of one name apart; its ids of runs, owners and links do not.
+#[test]
+fn the_job_of_a_scheduler_is_a_part_of_the_key() {
+    let run = |flow: Option<&str>, task: Option<&str>, run: &str| {
+        let own = |text: &str| Some(text.to_owned());
+        let mut app = app(Some("app.py"));
+        app.identity = Some(JobIdentity {
+            scheduler: format!("airflow {run}"),
+            flow: flow.and_then(own),
+            task: task.and_then(own),
+            run: own(run),
+            owner: own(run),
+            ..JobIdentity::default()
+        });
+        app
+    };
+    let key = |flow, task, of| run(flow, task, of).job_key().to_string();
+    assert_eq!(
+        key(Some("daily"), Some("load 2026-11-20"), "1"),
+        "spark · flow daily, task load <date> · app.py"
+    );
+    assert_eq!(key(Some("daily"), Some("load"), "1"), key(Some("daily"), Some("load"), "2"));
+    assert_ne!(key(Some("daily"), Some("load"), "1"), key(Some("weekly"), Some("load"), "1"));
+    // Numbers of jobs stay, however long they are.
+    assert_eq!(key(Some("123456789"), None, "1"), "spark · flow 123456789 · app.py");
+    assert_eq!(key(None, None, "1"), "spark · app.py");
+    assert_eq!(run(Some("daily"), None, "1").job_key().engine(), "spark");
+    // Another job of the same name does not share its findings.
+    let fingerprint = |flow| run(Some(flow), None, "1").fingerprint(&finding("a", Subject::Driver));
+    assert_ne!(fingerprint("daily"), fingerprint("weekly"));
+    let mut lost = run(Some("daily"), None, "1");
+    (lost.name, lost.complete) = (None, false);
+    assert!(lost.is_unnamed());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The work of one application on each node, for databases of applications. Sums over many applications rank
 //! nodes without reading their histories again.
 
+use elephant_base::whole::Whole;
 use std::collections::BTreeMap;
 
 use super::collect::{Hosts, Sample};
@@ -66,9 +67,8 @@ fn add_attempts(app: &Application, nodes: &mut BTreeMap<Box<str>, NodeWork>) {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)] // saturates
 fn micros(value: f64) -> i64 {
-    (value * MICRO).round() as i64
+    (value * MICRO).round().as_i64()
 }
 
 /// Mean and standard deviation (with `n - 1`) of `n` z-scores, from their sum and the sum of their squares.

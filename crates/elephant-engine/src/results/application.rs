@@ -37,6 +37,8 @@ pub struct ApplicationReport {
     pub platform: Option<Name>,
     /// The native engine that its settings switch on, by its name in JSON; Spark only.
     pub native_engine: Option<Name>,
+    /// The share of the time of tasks of queries in which that engine worked.
+    pub native_share: Option<f64>,
     /// The job, flow and task of a scheduler that it belongs to.
     pub identity: Option<JobIdentity>,
     pub status: Status,
@@ -103,7 +105,7 @@ impl ApplicationReport {
     /// The job that this application is a run of.
     #[must_use]
     pub fn job_key(&self) -> JobKey {
-        JobKey::new(self.engine, self.name.as_deref())
+        JobKey::with_identity(self.engine, self.identity.as_ref(), self.name.as_deref())
     }
 
     /// The identity of `finding` across runs of this job.
@@ -124,7 +126,8 @@ impl ApplicationReport {
     #[must_use]
     #[doc(hidden)]
     pub fn is_unnamed(&self) -> bool {
-        !self.complete && self.job_key() == JobKey::new(self.engine, None)
+        let by_name = JobKey::new(self.engine, self.name.as_deref());
+        !self.complete && by_name == JobKey::new(self.engine, None)
     }
 
     /// The job under which the run is compared: its own, or a placeholder if the name is lost.
@@ -155,6 +158,7 @@ impl ApplicationReport {
             script: job_script(app),
             platform: Platform::of(app).map(|platform| Name::Borrowed(platform.key)),
             native_engine: NativeEngine::of(app).map(|engine| Name::Borrowed(engine.key())),
+            native_share: None,
             identity: None,
             status: app.status,
             complete: app.complete,

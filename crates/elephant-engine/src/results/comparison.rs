@@ -9,7 +9,6 @@ use elephant_rule::finding::Finding;
 
 /// An analysis next to a baseline.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 #[non_exhaustive]
 pub struct Comparison {
     /// All jobs of the analysis and the baseline: those that fail first, each group in key order.

@@ -23,13 +23,17 @@ impl JobGroup {
     /// The group of an application.
     #[must_use]
     pub fn of(app: &ApplicationReport) -> Self {
-        Self::of_run(app.engine, app.name.as_deref(), app.user.as_deref(), &app.id)
+        let alone = JobKey::new(app.engine, app.name.as_deref()) == JobKey::new(app.engine, None);
+        Self::of_job(&app.job_key(), alone, app.user.as_deref(), &app.id)
     }
 
     /// The group of a run that other commands read.
     pub(crate) fn of_run(engine: Engine, name: Option<&str>, user: Option<&str>, id: &str) -> Self {
         let job = JobKey::new(engine, name);
-        let alone = job == JobKey::new(engine, None);
+        Self::of_job(&job, job == JobKey::new(engine, None), user, id)
+    }
+
+    fn of_job(job: &JobKey, alone: bool, user: Option<&str>, id: &str) -> Self {
         let (kind, owner) = if alone { ("run", Some(id)) } else { ("job", user) };
         Self(XxHash3_128::oneshot(format!("{kind}\n{job}\n{}", owner.unwrap_or_default()).as_bytes()))
     }
@@ -251,6 +255,7 @@ mod tests {
             repartition: None,
             of_more_parts: false,
             also_about: Vec::new(),
+            in_queries: Vec::new(),
             conditions: Vec::new(),
             raw_severity,
             caps: Caps::default(),

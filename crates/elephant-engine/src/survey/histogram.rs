@@ -2,6 +2,7 @@
 
 use elephant_base::state::State;
 use elephant_base::units::Millis;
+use elephant_base::whole::Whole;
 
 /// Number of steps below the limit.
 const BELOW: usize = 6;
@@ -67,9 +68,8 @@ impl Histogram {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts from doubles saturate
 fn step(place: f64, count: usize) -> usize {
-    (place as usize).min(count - 1)
+    place.as_usize().min(count - 1)
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod input;
 mod mapreduce;
 mod nodes;
 
+mod plans;
 mod platforms;
 mod public_runs;
 mod purposes;

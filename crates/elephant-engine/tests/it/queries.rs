@@ -10,6 +10,7 @@ use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_engine::engine::{Options, Visited, analyze, visit};
 use elephant_model::model::Application;
+use elephant_model::model::spark::Stream;
 use elephant_query::{PlacedOperator, Queries, Query};
 use elephant_rule::finding::TroubleKind;
 use elephant_ruleset::RuleSet;
@@ -184,6 +185,12 @@ fn on_queries() -> impl Iterator<Item = &'static str> {
         TroubleKind::Python,
         TroubleKind::RepeatedWork,
         TroubleKind::SmallFiles,
+        TroubleKind::Scan,
+        TroubleKind::Cache,
+        TroubleKind::Stream,
+        TroubleKind::StreamState,
+        TroubleKind::Schema,
+        TroubleKind::Fallback,
     ];
     elephant_heuristics::BUILT_IN
         .rules()
@@ -237,5 +244,51 @@ fn healthy_runs_hear_nothing_of_their_queries() {
     ] {
         let Some((told, _)) = told_of(recording) else { return };
         assert_eq!(told, [""; 0], "{recording}");
+    }
+}
+
+/// The batches of each stream of a log of the corpus, and the rows of its last state.
+fn streams_of(log: &str) -> Option<Vec<(u64, Option<u64>)>> {
+    let path = shared("corpus")?.join(log);
+    let Visited { applications, .. } = visit(&[path], |app, _| {
+        let streams = app.spark.iter().flat_map(|spark| &spark.streams);
+        let rows = |stream: &Stream| stream.batches.back().and_then(|batch| batch.states.first()?.rows);
+        streams.map(|stream| (stream.batch_count(), rows(stream))).collect::<Vec<_>>()
+    });
+    applications.into_iter().next().map(|visited| visited.value)
+}
+
+#[test]
+fn streams_of_real_logs_are_read_and_keep_up() {
+    let (log, rapids) = (
+        "spark-plain/apache__spark/local-1596020211915",
+        "spark-compressed/NVIDIA__spark-rapids-tools/e2e/streaming_eventlog.zstd",
+    );
+    let Some(streams) = streams_of(log) else { return };
+    assert_eq!(streams, [(8, Some(1))]);
+    assert_eq!(streams_of(rapids).map(|streams| streams.len()), Some(1));
+    for log in [log, rapids] {
+        let path = shared("corpus").unwrap().join(log);
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
+        let report = analyze(&[path], &rules, Options::default());
+        let told = report.applications[0].findings.iter().filter(|it| it.severity > Severity::None);
+        let mut of_streams = told.filter(|finding| finding.rule.starts_with("spark-stream-"));
+        assert!(of_streams.next().is_none(), "{log}");
+    }
+}
+
+#[test]
+fn reports_name_the_share_of_a_native_engine() {
+    let Some(corpus) = shared("corpus") else { return };
+    for (log, expected) in [
+        // Its only operators are a scan of the JVM and a write.
+        ("spark-plain/NVIDIA__spark-rapids-tools/e2e/test_id_0005_photon", Some(0.0)),
+        // No native engine.
+        ("spark-plain/apache__spark/local-1596020211915", None),
+    ] {
+        let path = corpus.join(log);
+        let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
+        let report = analyze(&[path], &rules, Options::default());
+        assert_eq!(report.applications[0].native_share, expected, "{log}");
     }
 }

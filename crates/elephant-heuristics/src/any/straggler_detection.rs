@@ -2,7 +2,7 @@
 
 use super::support::causes::Causes;
 use super::support::groups::tasks;
-use super::support::speculation_settings::{Candidates, better_settings, is_on};
+use super::support::speculation_settings::{Candidates, better_settings, is_on, time_lost};
 use super::support::working_times::working_times;
 use crate::declare::any as rule;
 use elephant_analysis::stragglers::evaluation::actual;
@@ -201,7 +201,7 @@ impl Check for OwnSpeculation {
 
 fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes, in_time: u64) -> Vec<Advice> {
     let watched = Candidates::of(views, causes, true, |view| is_on(app, view.group) == Some(true));
-    better_settings(app, &watched, in_time)
+    better_settings(app, &watched, in_time, time_lost(views))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::support::application::spark;
 use super::support::memory::{self, ExecutorSize, Setting, unreadable};
 use super::support::spill_sizing::AgainstSpill;
+use super::support::spilling::SpillingOperator;
 use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
@@ -65,7 +66,7 @@ pub(super) const RULE: Rule = rule!(
 
 /// The message of a finding.
 const MESSAGE: &str = "{spilling_executors_count} of {executors} spilled {spilled_bytes} from memory, \
-    {spilled_per_task_bytes} per task; heap per task {task_heap_bytes} ({limit})";
+    {spilled_per_task_bytes} per task; heap per task {task_heap_bytes}[; most in {operator}] ({limit})";
 
 /// The message if nothing was spilled.
 const NO_SPILL: &str = "no executor spilled";
@@ -100,6 +101,7 @@ impl Check for Spilling {
         } else {
             by_table
         };
+        let spilling = (severity > Severity::None).then(|| SpillingOperator::worst(app, spark)).flatten();
         Judgement::of(Subject::Application, severity)
             .tasks(facts.executors)
             .facts(facts.evidence())
@@ -108,9 +110,13 @@ impl Check for Spilling {
                 &[
                     ("limit", &limit(severity, passed, &conditions)),
                     ("executors", &plural(facts.executors, "executor")),
+                    (
+                        "operator",
+                        &spilling.as_ref().map(|spilling| spilling.name.as_str()).unwrap_or_default(),
+                    ),
                 ],
             )
-            .advice(|| advice(app, spark, data.values()))
+            .advice(|| advice(app, spark, spilling.as_ref(), data.values()))
             .into()
     }
 
@@ -231,7 +237,12 @@ fn spilling_tasks(app: &Application) -> u64 {
 }
 
 /// The cheapest change first: Spark's share of the heap, smaller partitions, more memory per task.
-fn advice(app: &Advised<'_>, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Advice> {
+fn advice(
+    app: &Advised<'_>,
+    spark: &Spark,
+    spilling: Option<&SpillingOperator>,
+    cutoffs: Option<[f64; 4]>,
+) -> Vec<Advice> {
     let mut advice = Vec::new();
     let against = AgainstSpill::of_worst(app, spark, cutoffs);
     let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
@@ -261,7 +272,9 @@ fn advice(app: &Advised<'_>, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Ad
         let line = change(app, ConfKey::ExecutorCores, wanted.cores);
         advice.push(Advice::new("run fewer tasks per heap").set([line]));
     }
-    if advice.is_empty() && !can_split {
+    if let Some(spilling) = spilling {
+        advice.push(spilling.remedy.clone().into());
+    } else if advice.is_empty() && !can_split {
         advice.push(
             "keep less data in memory: no other number of tasks is possible in the stage that spills most"
                 .into(),

@@ -2,6 +2,7 @@
 
 mod advice;
 mod uneven;
+mod unsplit;
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 //! Findings that follow from settings are evaluated again with the new ones. Those on numbers of tasks and on the sort
 //! buffer are evaluated on the tasks that the new settings would make, by arithmetic.
 
+use elephant_base::whole::Whole;
 use std::collections::{BTreeMap, BTreeSet};
 
 use elephant_base::severity::Severity;
@@ -106,14 +107,13 @@ fn tasks_of(group: &TaskGroup) -> Vec<Task> {
 }
 
 /// A group of these tasks.
-#[allow(clippy::cast_possible_truncation)]
 fn group_of(kind: TaskKind, tasks: &[Task]) -> TaskGroup {
     let times = tasks
         .iter()
-        .map(|&(start, time, _)| (start / 1000, Some(start / 1000 + (time / 1000.0).round() as i64)));
+        .map(|&(start, time, _)| (start / 1000, Some(start / 1000 + (time / 1000.0).round().as_i64())));
     let mut group = elephant_sample::tasks(kind, times);
     for (row, &(_, _, bytes)) in tasks.iter().enumerate() {
-        group.attempts.set_counter(row, Counter::HdfsBytesRead, Some(bytes.round() as i64));
+        group.attempts.set_counter(row, Counter::HdfsBytesRead, Some(bytes.round().as_i64()));
     }
     group
 }

@@ -77,7 +77,6 @@ enum Packing {
 
 /// The members of an archive in order, and whether the archive is truncated.
 #[derive(Debug, Default)]
-#[allow(clippy::struct_excessive_bools)] // they are independent
 struct Listing {
     entries: Vec<Entry>,
     truncated: bool,

@@ -1,5 +1,6 @@
 //! Scenarios: a testbed, the nodes of a cluster, and what is varied.
 
+use elephant_base::whole::Whole;
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
@@ -203,9 +204,8 @@ impl Scenario {
 
     /// The size of a task's input in whole bytes.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts saturate
     pub fn split_size(&self) -> u64 {
-        self.split_bytes().round() as u64
+        self.split_bytes().round().as_u64()
     }
 
     fn problem(&self) -> Option<String> {

@@ -6,6 +6,7 @@ use super::scenario::Scenario;
 use elephant_analysis::stragglers::detect::exponential::Smoothing;
 use elephant_analysis::stragglers::detect::{Completed, Completion, Detector, Past, Running, Snapshot};
 use elephant_analysis::stragglers::regression::ProgressModel;
+use elephant_base::whole::Whole;
 
 /// The application master's view of a run.
 #[derive(Debug, Default)]
@@ -19,9 +20,8 @@ pub(super) struct Watch {
 }
 
 /// Seconds as whole milliseconds.
-#[allow(clippy::cast_possible_truncation)] // casts saturate
 pub(super) fn millis(seconds: f64) -> i64 {
-    (seconds * 1000.0).round() as i64
+    (seconds * 1000.0).round().as_i64()
 }
 
 impl Watch {

@@ -8,6 +8,7 @@ use elephant_analysis::stragglers::detect::{Completed, Completion, Detector, Pas
 use elephant_analysis::stragglers::regression::ProgressModel;
 use elephant_base::stats::descriptive::median;
 use elephant_base::stats::elementary;
+use elephant_base::whole::Whole;
 
 /// The greatest progress that a running task reports.
 const ALMOST: f64 = 0.999_999;
@@ -78,9 +79,8 @@ pub(super) fn usual_progress(
 }
 
 /// Seconds as whole milliseconds.
-#[allow(clippy::cast_possible_truncation)] // casts saturate
 fn millis(seconds: f64) -> i64 {
-    (seconds * 1000.0).round() as i64
+    (seconds * 1000.0).round().as_i64()
 }
 
 /// A detector's state.

@@ -283,6 +283,13 @@ impl Application {
         (!names.is_empty()).then(|| format!("{} of {of} cannot be read", names.join(" and ")))
     }
 
+    /// Whether the history tells when each task ran, and on which executor, whatever else it may lack.
+    #[must_use]
+    pub fn has_schedule(&self) -> bool {
+        let leaves_it = |spark: &Spark| !spark.gaps.none() && spark.gaps.leave_schedule();
+        self.complete || self.spark.as_deref().is_some_and(leaves_it)
+    }
+
     /// Why the log is incomplete, in words to follow "because"; `None` if it is complete.
     #[must_use]
     pub fn why_incomplete(&self) -> Option<String> {

@@ -27,10 +27,17 @@ pub enum Subject {
     Driver,
     /// One executor, by its id.
     Executor(String),
+    /// One job of a Spark application, by its number.
+    Job(u32),
+    /// One query, by the number of its SQL execution.
+    Query(u64),
+    /// One operator of a query: the number of the query, and its place among the operators of the query.
+    Operator(u64, u32),
 }
 
 impl Subject {
-    /// The name in reports: `application`, `node n7`, `map`, `stage 3.0`, `driver`, `executor 7`.
+    /// The name in reports: `application`, `node n7`, `map`, `stage 3.0`, `driver`, `executor 7`, `job 4`, `query 12`,
+    /// `operator 3 of query 12`.
     #[must_use]
     pub fn name(&self) -> Cow<'static, str> {
         match self {
@@ -40,6 +47,9 @@ impl Subject {
             Self::Stage(stage) => format!("stage {stage}").into(),
             Self::Driver => "driver".into(),
             Self::Executor(id) => format!("executor {id}").into(),
+            Self::Job(number) => format!("job {number}").into(),
+            Self::Query(number) => format!("query {number}").into(),
+            Self::Operator(query, place) => format!("operator {place} of query {query}").into(),
         }
     }
 }

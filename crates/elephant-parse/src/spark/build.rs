@@ -9,6 +9,7 @@ mod life;
 mod possible;
 mod queries;
 mod seen;
+mod streams;
 mod tasks;
 mod work;
 
@@ -59,6 +60,8 @@ pub(super) struct Builder {
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
     sql_places: FxHashMap<u64, usize>,
+    /// Places of streams by their runs.
+    stream_places: FxHashMap<Box<str>, usize>,
     driver_updates_held: usize,
     operators_held: usize,
     /// Number of ends of stage attempts so far.
@@ -196,6 +199,7 @@ impl Builder {
             rdd_places: FxHashMap::default(),
             sql: Vec::new(),
             sql_places: FxHashMap::default(),
+            stream_places: FxHashMap::default(),
             driver_updates_held: 0,
             operators_held: 0,
             stage_ends: 0,

@@ -8,10 +8,13 @@ mod executor;
 mod job;
 mod sql;
 mod stage;
+mod stream;
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+
+pub(super) use stream::{Progress, StreamInfo};
 
 use super::failure_text;
 use super::plan::Plan;
@@ -20,7 +23,9 @@ use super::strings::{Local, Strings};
 use crate::reading::truncate;
 use crate::scan::{Cursor, RawStr, Scan};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{JobResult, Origins, Peaks, Resource, ResourceProfile, StageAttempt};
+use elephant_model::model::spark::{
+    Fallback, JobResult, Origins, Peaks, Resource, ResourceProfile, StageAttempt,
+};
 
 /// Maximum length of call sites and messages, which are only shown to people.
 const MAX_NAME_LEN: usize = 500;
@@ -116,6 +121,14 @@ pub(super) enum Event {
         id: Option<i64>,
         updates: Vec<(i64, i64)>,
     },
+    /// Operators that a native engine did not run.
+    Fallback {
+        id: Option<i64>,
+        all: Vec<Fallback>,
+    },
+    StreamStarted(StreamInfo),
+    StreamProgress(Box<Progress>),
+    StreamTerminated(StreamInfo),
 }
 
 #[derive(Debug, Default)]
@@ -134,6 +147,7 @@ pub(super) struct JobStart {
     pub(super) stages: Vec<i64>,
     pub(super) last_stage_name: Option<String>,
     pub(super) description: Option<String>,
+    pub(super) group: Option<String>,
     pub(super) sql_execution: Option<i64>,
     /// It belongs to a batch of a stream.
     pub(super) of_stream: bool,
@@ -241,6 +255,10 @@ pub(super) fn read(name: &[u8], cursor: &mut Cursor<'_>, strings: &mut Strings) 
         b"SQLAdaptiveExecutionUpdate" => sql::sql_plan(cursor, strings)?,
         b"SQLAdaptiveSQLMetricUpdates" => sql::subquery_metrics(cursor, strings)?,
         b"DriverAccumUpdates" => sql::driver_accumulators(cursor)?,
+        b"GlutenPlanFallbackEvent" => sql::fallback(cursor)?,
+        b"StreamingQueryListener$QueryStartedEvent" => stream::started(cursor)?,
+        b"StreamingQueryListener$QueryProgressEvent" => stream::progress(cursor)?,
+        b"StreamingQueryListener$QueryTerminatedEvent" => stream::terminated(cursor)?,
         _ => return Ok(None),
     }))
 }

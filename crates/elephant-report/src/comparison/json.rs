@@ -10,7 +10,6 @@ use elephant_engine::results::{
 };
 
 #[derive(Serialize)]
-#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
 pub(crate) struct BaselineView<'a> {
     failed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +36,6 @@ pub(crate) fn baseline(comparison: &Comparison) -> BaselineView<'_> {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 struct SummaryView {
     new_count: u64,
     worse_count: u64,

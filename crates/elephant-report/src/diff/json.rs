@@ -8,7 +8,9 @@ use super::super::TextOptions;
 use super::super::json::{Each, Number, Pairs, Tool, write_pretty};
 use super::words::setting;
 use elephant_base::severity::Severity;
-use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
+use elephant_engine::diff::{
+    Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, PlanChange, Queries, QueryPair, Setting,
+};
 
 /// `options` say whether only the answer is written, and how many jobs.
 pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -55,6 +57,7 @@ struct PairView<'a> {
     b: LabelView<'a>,
     figures: Pairs<&'a str, FigureView>,
     phases: Option<Each<'a, PhasePair, PhaseView<'a>>>,
+    queries: Option<QueriesView<'a>>,
     configuration: Option<ConfigurationView<'a>>,
     findings: Each<'a, FindingPair, FindingView<'a>>,
     notes: &'a [String],
@@ -66,6 +69,7 @@ fn pair(pair: &Pair) -> PairView<'_> {
         b: label(&pair.b),
         figures: figures(&pair.figures),
         phases: pair.phases.as_deref().map(phases),
+        queries: pair.queries.as_ref().map(queries),
         configuration: pair.configuration.as_ref().map(configuration),
         findings: Each(&pair.findings, finding),
         notes: &pair.notes,
@@ -99,12 +103,11 @@ struct FigureView {
 }
 
 fn figures(figures: &[Figure]) -> Pairs<&str, FigureView> {
-    let view = |figure: &Figure| FigureView {
-        a: figure.a.map(Number),
-        b: figure.b.map(Number),
-        change_ratio: figure.change().map(Number),
-    };
-    Pairs(figures.iter().map(|figure| (figure.key.as_str(), view(figure))).collect())
+    Pairs(figures.iter().map(|item| (item.key.as_str(), figure(item))).collect())
+}
+
+fn figure(figure: &Figure) -> FigureView {
+    FigureView { a: figure.a.map(Number), b: figure.b.map(Number), change_ratio: figure.change().map(Number) }
 }
 
 #[derive(Serialize)]
@@ -125,6 +128,72 @@ fn phase(phase: &PhasePair) -> PhaseView<'_> {
         a: phase.a.as_deref(),
         b: phase.b.as_deref(),
         figures: figures(&phase.figures),
+    }
+}
+
+#[derive(Serialize)]
+struct QueriesView<'a> {
+    pairs_count: usize,
+    only_a_count: usize,
+    only_b_count: usize,
+    changed: Each<'a, QueryPair, QueryView<'a>>,
+}
+
+#[derive(Serialize)]
+struct QueryView<'a> {
+    a: &'a str,
+    b: &'a str,
+    wall_ms: Option<FigureView>,
+    alike_count: usize,
+    cause: bool,
+    changes: Each<'a, PlanChange, ChangeView<'a>>,
+}
+
+/// What changed: `join`, `scan`, `added` or `lost`; its keys, source or operator; and the strategy, or what the scan has, on
+/// both sides.
+#[derive(Serialize)]
+struct ChangeView<'a> {
+    change: &'static str,
+    of: &'a str,
+    what: Option<&'a str>,
+    a: Option<&'a str>,
+    b: Option<&'a str>,
+    count: Option<usize>,
+}
+
+fn queries(queries: &Queries) -> QueriesView<'_> {
+    QueriesView {
+        pairs_count: queries.pairs,
+        only_a_count: queries.only_a,
+        only_b_count: queries.only_b,
+        changed: Each(&queries.changed, QueryView::of),
+    }
+}
+
+impl<'a> QueryView<'a> {
+    fn of(pair: &'a QueryPair) -> Self {
+        Self {
+            a: &pair.a,
+            b: &pair.b,
+            wall_ms: pair.time.as_ref().map(figure),
+            alike_count: pair.alike,
+            cause: pair.is_cause(),
+            changes: Each(&pair.changes, plan_change),
+        }
+    }
+}
+
+fn plan_change(change: &PlanChange) -> ChangeView<'_> {
+    let view = |change, of| ChangeView { change, of, what: None, a: None, b: None, count: None };
+    match change {
+        PlanChange::Join { on, a, b } => ChangeView { a: Some(a), b: Some(b), ..view("join", on) },
+        PlanChange::Scan { source, what, a, b } => {
+            ChangeView { what: Some(what), a: Some(a), b: Some(b), ..view("scan", source) }
+        }
+        PlanChange::Added { operator, count } => {
+            ChangeView { count: Some(*count), ..view("added", operator) }
+        }
+        PlanChange::Lost { operator, count } => ChangeView { count: Some(*count), ..view("lost", operator) },
     }
 }
 

@@ -4,6 +4,7 @@ mod document;
 mod jobs;
 mod json;
 mod pair;
+mod queries;
 mod words;
 
 use std::io::{self, Write};

@@ -1,5 +1,6 @@
 //! A pair with all tables: costs, findings, settings and phases.
 
+use super::queries::plans;
 use super::words::{NOTABLE, UNKNOWN, change, details, label, largest_differences, setting, severity, value};
 use crate::document::{Axis, Block, Cell, Column, Drawing, Finding, Media, Row, Section, Table, Value};
 use crate::words::{grouped, plural};
@@ -30,7 +31,12 @@ pub(super) fn part<'a>(id: &str, title: &str, pair: &'a Pair) -> Section<'a> {
         .with(Block::Table(costs(pair)))
         .only(Media::HTML, heading("findings", "Findings"))
         .only(Media::TEXT, Block::Label("findings".to_owned()));
-    let section = findings(&pair.findings, section).only(Media::HTML, heading("settings", "Settings"));
+    let section = findings(&pair.findings, section);
+    let section = match &pair.queries {
+        Some(queries) => plans(queries, id, section),
+        None => section,
+    };
+    let section = section.only(Media::HTML, heading("settings", "Settings"));
     let section = match &pair.configuration {
         Some(configuration) => settings(configuration, section),
         None => section.only(Media::HTML, Block::Told("The configuration of a side is unknown.".to_owned())),

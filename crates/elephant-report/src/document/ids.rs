@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
-use elephant_engine::fingerprint::{Fingerprint, JobKey, job_key};
+use elephant_engine::fingerprint::{Fingerprint, JobKey, NO_IDENTITY, job_key};
 
 /// The digits of a hash that an id consists of.
 const DIGITS: usize = 12;
@@ -27,8 +27,8 @@ impl PageIds {
         user: Option<&str>,
         id: &str,
     ) -> String {
-        let job = job_key(engine, name);
-        let alone = job == job_key(engine, None);
+        let job = job_key(engine, NO_IDENTITY, name);
+        let alone = job == job_key(engine, NO_IDENTITY, None);
         self.job(&job, if alone { id } else { user.unwrap_or_default() })
     }
 

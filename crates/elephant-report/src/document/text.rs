@@ -3,6 +3,7 @@
 mod grid;
 mod interval;
 
+use elephant_base::whole::Whole;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -226,8 +227,7 @@ impl Page<'_> {
         chart.told.iter().try_for_each(|told| self.paragraph(told))?;
         for bar in chart.bars.iter().flatten() {
             let (mark, style) = if bar.is_marked { ('!', self.marked()) } else { (' ', Style::new()) };
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BAR
-            let length = (size(bar) / most * room).ceil() as usize;
+            let length = (size(bar) / most * room).ceil().as_usize();
             let drawn = match size(bar) {
                 count if count > 0.0 => format!(" {} {count}", "#".repeat(length)),
                 _ => String::new(),

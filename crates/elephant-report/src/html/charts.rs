@@ -6,6 +6,7 @@ use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH, amount_text};
 use super::filters::{self, cut_text, grouped};
 use super::links::Links;
 use super::phases::PhasesView;
+use super::queries::QueriesView;
 use super::scatter::ScatterView;
 use super::timeline::TimelineView;
 use elephant_base::units::Bytes;
@@ -35,6 +36,10 @@ impl ChartsView<'_> {
 
     fn phases(&self) -> Option<PhasesView<'_>> {
         PhasesView::of(&self.charts.phases, self.charts.timeline.as_ref(), self.links)
+    }
+
+    fn queries(&self) -> Option<QueriesView<'_>> {
+        self.charts.queries.as_ref().map(|charts| QueriesView { charts, links: self.links })
     }
 
     /// The scatter charts that are not next to a histogram of their phase.

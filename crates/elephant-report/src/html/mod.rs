@@ -13,6 +13,8 @@ mod markdown;
 mod overview;
 mod phases;
 mod piece;
+mod plan;
+mod queries;
 mod scatter;
 mod timeline;
 

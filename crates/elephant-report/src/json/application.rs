@@ -30,6 +30,8 @@ pub(crate) struct ApplicationView<'a> {
     script: Option<&'a str>,
     platform: Option<&'a str>,
     native_engine: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_share: Option<f64>,
     identity: Option<IdentityView<'a>>,
     status: &'static str,
     complete: bool,
@@ -66,6 +68,7 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         script: app.script.as_deref(),
         platform: app.platform.as_deref(),
         native_engine: app.native_engine.as_deref(),
+        native_share: app.native_share,
         identity: app.identity.as_ref().map(identity),
         status: app.status.name(),
         complete: app.complete,

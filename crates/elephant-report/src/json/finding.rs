@@ -1,5 +1,6 @@
 //! Findings as JSON.
 
+use elephant_base::whole::Whole;
 use serde::{Serialize, Serializer};
 
 use super::Pairs;
@@ -91,11 +92,10 @@ impl Serialize for MeasureView<'_> {
 pub(crate) struct Number(pub(crate) f64);
 
 impl Serialize for Number {
-    #[allow(clippy::cast_possible_truncation)] // checked to be whole and small
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(value) = *self;
         if value.fract() == 0.0 && value.abs() < 9.0e15 {
-            serializer.serialize_i64(value as i64)
+            serializer.serialize_i64(value.as_i64())
         } else {
             serializer.serialize_f64(value)
         }

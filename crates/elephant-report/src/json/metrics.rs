@@ -26,7 +26,6 @@ pub(super) struct MetricsView {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 pub(super) struct TasksView {
     total_count: Option<u64>,
     succeeded_count: Option<u64>,
@@ -76,7 +75,6 @@ struct SparkView {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 struct JobsView {
     total_count: u64,
     succeeded_count: u64,
@@ -84,7 +82,6 @@ struct JobsView {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 struct StagesView {
     total_count: u64,
     completed_count: u64,
@@ -93,7 +90,6 @@ struct StagesView {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 struct ExecutorsView {
     total_count: u64,
     removed_count: u64,

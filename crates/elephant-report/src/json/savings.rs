@@ -47,6 +47,9 @@ pub(super) struct SavingsView {
     reason: Option<String>,
     method: String,
     alone: Option<AmountsView>,
+    /// If the saving is unknown, what the trouble cost at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_most: Option<AmountsView>,
     /// The memory that the remedy takes in addition to the recorded memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     more_gb_hours: Option<RangeView>,
@@ -54,7 +57,9 @@ pub(super) struct SavingsView {
 }
 
 pub(super) fn savings(savings: &TroubleSavings) -> SavingsView {
-    let TroubleSavings { status, method, alone, more_gb_hours, share, alone_cost, share_cost, .. } = savings;
+    let TroubleSavings {
+        status, method, alone, at_most, more_gb_hours, share, alone_cost, share_cost, ..
+    } = savings;
     SavingsView {
         status: status.name(),
         reason: match status {
@@ -63,6 +68,7 @@ pub(super) fn savings(savings: &TroubleSavings) -> SavingsView {
         },
         method: method.to_string(),
         alone: alone.as_ref().map(|alone| amounts(alone, *alone_cost)),
+        at_most: at_most.as_ref().map(|limit| amounts(limit, *share_cost)),
         more_gb_hours: more_gb_hours.map(range),
         share: share.as_ref().map(|share| amounts(share, *share_cost)),
     }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::comparison::section;
 use super::parts::{Parts, Reader};
+use super::queries::line;
 use super::totals::{Saved, memory_used};
 use super::words::{
     SuppressedGroup, applications, by_reason, capital, currency, incomplete, plural, reasons_not_evaluated,
@@ -59,7 +60,7 @@ pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn W
 }
 
 /// The data needed to put an application into the page. Its row of the table follows, then the head of its
-/// section, the configuration, the notes, and the troubles.
+/// section, the configuration, the queries, the notes, and the troubles.
 #[derive(Serialize, Deserialize)]
 struct Head {
     /// Whether it is in the table.
@@ -81,6 +82,7 @@ pub(super) fn piece(app: &ApplicationReport) -> io::Result<Vec<u8>> {
     parts.add(row(app).as_bytes());
     parts.add(fold_head(app).as_bytes());
     parts.add(configuration(&app.recommended).as_bytes());
+    parts.add(queries(app).as_bytes());
     parts.add(notes(app).as_bytes());
     for item in &app.troubles {
         parts.add(trouble(item, currency(app)).as_bytes());
@@ -202,7 +204,8 @@ fn fold_head(app: &ApplicationReport) -> String {
 /// Adds a folded section for one application. Returns `false` if its first trouble does not fit.
 fn fold(Head { troubles, .. }: &Head, mut reader: Reader<'_>, page: &mut Budget) -> io::Result<bool> {
     const CLOSE: &str = "\n</details>\n\n";
-    let (head, configuration, notes) = (reader.next_text()?, reader.next_text()?, reader.next_text()?);
+    let (head, configuration) = (reader.next_text()?, reader.next_text()?);
+    let (queries, notes) = (reader.next_text()?, reader.next_text()?);
     let mut body = page.part(head.len() + CLOSE.len() + 100);
     let mut shown = 0;
     while shown < *troubles && body.add(reader.next_text()?) {
@@ -217,7 +220,8 @@ fn fold(Head { troubles, .. }: &Head, mut reader: Reader<'_>, page: &mut Budget)
     }
     // The advice of each trouble names its settings, too.
     let _ = body.add(configuration);
-    // Notes are left out if they do not fit.
+    // Queries and notes are left out if they do not fit.
+    let _ = body.add(queries);
     let _ = body.add(notes);
     page.add_reserved(head);
     page.add_reserved(body.text());
@@ -253,6 +257,17 @@ fn configuration(recommended: &[Recommended]) -> String {
 /// One line, without backticks that would end a block of code.
 fn plain(line: &str) -> String {
     clean(line).replace("```", "` ` `")
+}
+
+/// What the application runs a part of, and the queries that took longest.
+fn queries(app: &ApplicationReport) -> String {
+    let script = app.script.as_deref().into_iter().map(str::to_owned);
+    let lines: Vec<String> = script.chain(app.queries.iter().map(line)).collect();
+    let mut list = String::new();
+    for line in lines {
+        let _ = writeln!(list, "- {}", text(&line, SENTENCE));
+    }
+    list
 }
 
 /// Notes on an incomplete history, suppressed findings, and rules that were not evaluated.

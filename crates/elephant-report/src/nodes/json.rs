@@ -106,7 +106,6 @@ struct SummaryView<'a> {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 struct GroupsView {
     used_count: u64,
     too_small_count: u64,

@@ -1,5 +1,6 @@
 //! A run of a simulated cluster as a job history, which `stragglers` and the other commands read like any other.
 
+use elephant_base::whole::Whole;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
@@ -174,9 +175,8 @@ fn at(seconds: f64) -> i64 {
     SUBMITTED.saturating_add(millis(seconds))
 }
 
-#[allow(clippy::cast_possible_truncation)] // casts saturate
 fn millis(seconds: f64) -> i64 {
-    (seconds * 1000.0).round() as i64
+    (seconds * 1000.0).round().as_i64()
 }
 
 #[cfg(test)]

@@ -109,7 +109,6 @@ impl Serialize for Patterns<'_> {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // the ending is the unit
 struct SkippedView {
     few_tasks_count: u64,
     no_stragglers_count: u64,

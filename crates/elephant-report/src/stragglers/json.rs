@@ -296,7 +296,6 @@ fn parameters(parameters: &[Parameter]) -> Pairs<&'static str, SettingView> {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 struct MeansView {
     precision_ratio: Option<f64>,
     precision_raw_ratio: Option<f64>,

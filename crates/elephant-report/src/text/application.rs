@@ -82,7 +82,7 @@ fn facts(app: &ApplicationReport) -> String {
     facts.extend(app.user.as_deref().map(clean));
     facts.extend(app.queue.as_deref().map(clean));
     facts.extend(app.job_type.as_deref().map(str::to_owned));
-    facts.extend(platform_and_engine(app).map(str::to_owned));
+    facts.extend(platform_and_engine(app));
     facts.push(match app.metrics.run_time {
         Some(time) => format!("{} in {time}", app.status.name()),
         None => app.status.name().to_owned(),

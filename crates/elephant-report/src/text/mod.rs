@@ -22,7 +22,6 @@ use jobs::Jobs;
 
 /// How a text report is laid out.
 #[derive(Debug, Clone, Copy)]
-#[allow(clippy::struct_excessive_bools)] // options
 pub struct TextOptions {
     /// Columns of the terminal; at least 40 are used.
     pub columns: usize,

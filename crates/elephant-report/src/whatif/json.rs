@@ -42,7 +42,6 @@ struct TotalView<'a> {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 struct ChangeTotalView<'a> {
     change: ChangeView,
     shortened_count: u64,

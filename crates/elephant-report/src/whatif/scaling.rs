@@ -4,6 +4,7 @@ use super::replay::cost;
 use crate::document::html::axis::time_unit;
 use crate::document::{Block, Cell, Column, Curve, Point, Row, Table, Value};
 use crate::words::{grouped, millis, plural, small};
+use elephant_base::whole::Whole;
 use elephant_engine::whatif::{Range, Replays, Resource, Scaling, ScalingPoint};
 
 /// How an application scales, as one or two curves and a table.
@@ -73,8 +74,7 @@ impl<'a> Octaves<'a> {
         let octaves: Vec<f64> = scaling.points.iter().map(octave).collect();
         let low = octaves.iter().copied().fold(0.0, f64::min).floor();
         let high = octaves.iter().copied().fold(0.0, f64::max).ceil();
-        #[allow(clippy::cast_possible_truncation)] // between -32 and 32
-        let (low, high) = (low as i32, high as i32);
+        let (low, high) = (low.as_i32(), high.as_i32());
         Self { scaling, low, high: high.max(low + 1) }
     }
 

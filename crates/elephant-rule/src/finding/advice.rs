@@ -36,6 +36,9 @@ pub struct Advice {
     pub kept_because: Option<String>,
     /// The stage that gets more tasks, and their number, if only the text names it, because no setting decides.
     pub more_tasks: Option<(StageAttempt, u64)>,
+    /// The part of the loss that it gives back, in thousandths, if that is not all: of stragglers, those that would have been
+    /// copied in time.
+    pub gives_back: Option<u16>,
     /// When it holds, as far as the text does not say so yet; the last one is said first.
     pub when: Vec<When>,
     /// The rule whose page it points to.
@@ -267,6 +270,12 @@ impl Advice {
     #[must_use]
     pub fn for_tasks(self, stage: StageAttempt, tasks: u64) -> Self {
         Self { more_tasks: Some((stage, tasks)), ..self }
+    }
+
+    /// Says which part of the loss it gives back.
+    #[must_use]
+    pub fn giving_back(self, thousandths: Option<u16>) -> Self {
+        Self { gives_back: thousandths, ..self }
     }
 
     /// Marks advice that depends on something that the history does not show.

@@ -1,7 +1,9 @@
 //! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
 
 use super::template::{Word, render};
-use super::{Advice, Condition, Failure, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict};
+use super::{
+    Advice, Condition, Failure, InQuery, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict,
+};
 use elephant_base::severity::Severity;
 
 /// The end of the last message, if there are more like it.
@@ -24,6 +26,7 @@ impl Judgement {
             repartition: None,
             of_more_parts: false,
             also_about: Vec::new(),
+            in_queries: Vec::new(),
             conditions: None,
             failure: None,
         }
@@ -83,6 +86,15 @@ impl Judgement {
     #[doc(hidden)]
     pub fn also_about(self, parts: Vec<Subject>) -> Self {
         Self { also_about: parts, ..self }
+    }
+
+    /// Names a query, or an operator of it by its place, that the judgement is about.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn in_query(mut self, query: u64, operator: Option<usize>) -> Self {
+        let operator = operator.and_then(|place| u32::try_from(place).ok());
+        self.in_queries.push(InQuery { query, operator });
+        self
     }
 
     /// Adds the conditions that must hold in addition to the limits that charts draw.

@@ -37,12 +37,17 @@ kinds! {
     Cancelled = "cancelled", "Cancelled";
     Unfinished = "unfinished", "Unfinished";
     DriverTime = "driver-time", "Driver alone";
+    Stream = "stream", "Stream behind";
+    StreamState = "stream-state", "State of a stream";
+    Schema = "schema-inference", "Looking for files and columns";
+    Fallback = "engine-fallback", "Engine left";
     Join = "join", "Join";
     Broadcast = "broadcast", "Broadcast";
     Python = "python", "Python functions";
     RepeatedWork = "repeated-work", "Repeated work";
     SmallFiles = "small-files", "Small files";
     Scan = "scan", "Reading too much";
+    Cache = "cache", "Cache";
     Skew = "skew", "Skew";
     GarbageCollection = "garbage-collection", "Garbage collection";
     Spill = "spill", "Spill";

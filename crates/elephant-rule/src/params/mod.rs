@@ -253,12 +253,11 @@ macro_rules! rule_params {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         // Keys are named for users, who read the docs as plain text.
-        #[allow(clippy::struct_field_names, clippy::doc_markdown)]
+        #[allow(clippy::doc_markdown)]
         $vis struct $name { $($(#[doc = $field_doc])* pub $field: $kind,)+ }
 
         /// One layer of a rule file: the same keys, all optional.
         #[derive(Debug, Clone, Default)]
-        #[allow(clippy::struct_field_names)]
         $vis struct $overlay { $($field: Option<$kind>,)+ }
 
         impl $crate::params::Params for $name {

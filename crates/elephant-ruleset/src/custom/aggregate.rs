@@ -6,6 +6,7 @@ use super::scope::{Inner, Row, Scope};
 use super::value::{Gap, Value};
 use elephant_base::stats::split::two_groups;
 use elephant_base::stats::{descriptive, nearest_rank};
+use elephant_base::whole::Whole;
 
 /// The aggregate over the rows of `scope`.
 ///
@@ -41,8 +42,7 @@ pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Valu
         }
         AggregateKind::Split if values.is_empty() => None,
         AggregateKind::Split => {
-            #[allow(clippy::cast_possible_truncation)] // float casts saturate
-            let whole: Vec<i64> = values.iter().map(|value| *value as i64).collect();
+            let whole: Vec<i64> = values.iter().map(|value| value.as_i64()).collect();
             return Ok(Value::Groups(two_groups(&whole)));
         }
         AggregateKind::Count => None,

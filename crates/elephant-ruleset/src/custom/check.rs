@@ -1,7 +1,9 @@
 //! Runs a custom rule on an application.
 
+use elephant_base::whole::Whole;
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use super::definition::{CustomRule, DefinedLimit};
 use super::reason::{Limits, reason};
@@ -17,6 +19,9 @@ use elephant_rule::wording;
 
 /// At most this many stages or executors get their own finding.
 const MAX_FINDINGS: usize = 10;
+
+/// So many times as many are held before the worst are chosen.
+const SPARE: usize = 100;
 
 /// Why a rule that names counters is not evaluated.
 const UNREADABLE: &str = "counters of some attempts cannot be read";
@@ -35,33 +40,41 @@ impl CustomRule {
     /// The verdict on `app` with costs `metrics`. If there are many findings, only the worst are kept.
     #[must_use]
     pub(crate) fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
-        match self.judge_all(app, metrics) {
-            Verdict::Several(judgements) => told(judgements),
-            verdict => verdict,
-        }
+        self.judged(app, metrics, Kept::worst())
     }
 
     /// The verdict with a judgement for every subject, including those without a finding.
     #[must_use]
     pub fn judge_all(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
+        self.judged(app, metrics, Kept::all())
+    }
+
+    fn judged(&self, app: &Application, metrics: &Metrics, mut kept: Kept) -> Verdict<Name> {
         let engine = self.over.engine().or(self.engine);
         if engine.is_some_and(|engine| engine != app.engine) || !self.only_for.applies_to(app) {
             return Verdict::NotApplicable;
         }
         let work = Cell::new(0);
-        let (mut judgements, mut reasons) = (Vec::new(), Vec::new());
-        for judged in Judged::all(app, self.over) {
+        let (mut first_reason, mut is_too_expensive) = (None, false);
+        Judged::each(app, self.over, &mut |judged| {
             match self.judge(Scope { app, metrics, judged, values: Vec::new(), work: &work }) {
-                Said::Judged(judgement) => judgements.push(judgement),
+                Said::Judged(judgement) => kept.add(judgement),
                 Said::NotMeant => {}
-                Said::NotEvaluated(reason) => reasons.push(reason),
-                Said::TooExpensive => return Verdict::NotEvaluated(too_expensive(app)),
+                Said::NotEvaluated(reason) => first_reason = first_reason.take().or(Some(reason)),
+                Said::TooExpensive => {
+                    is_too_expensive = true;
+                    return ControlFlow::Break(());
+                }
             }
+            ControlFlow::Continue(())
+        });
+        if is_too_expensive {
+            return Verdict::NotEvaluated(too_expensive(app));
         }
-        match (judgements.len(), reasons.into_iter().next()) {
-            (0, Some(reason)) => Verdict::NotEvaluated(reason),
-            (0, None) => Verdict::NotApplicable,
-            _ => Verdict::Several(judgements),
+        match (kept.judgements.is_empty(), first_reason) {
+            (true, Some(reason)) => Verdict::NotEvaluated(reason),
+            (true, None) => Verdict::NotApplicable,
+            _ => kept.told(),
         }
     }
 
@@ -71,8 +84,11 @@ impl CustomRule {
             let why = scope.app.unreadable_counters(|kind| self.reads(kind));
             return Said::NotEvaluated(why.unwrap_or_default());
         }
-        let groups = scope.judged.groups(scope.app);
-        if self.names_counters && groups.iter().any(|group| group.attempts.has_unreadable_others()) {
+        if scope.spend(scope.judged.preparation()).is_err() {
+            return Said::TooExpensive;
+        }
+        let mut groups = scope.judged.groups(scope.app);
+        if self.names_counters && groups.any(|group| group.attempts.has_unreadable_others()) {
             return Said::NotEvaluated(UNREADABLE.to_owned());
         }
         match self.when.as_ref().map(|when| when.flag(&scope, outside)) {
@@ -114,8 +130,7 @@ impl CustomRule {
     fn judgement(&self, scope: &Scope<'_, '_>, severity: Severity, by: usize) -> Judgement<Name> {
         let limit = self.decisive(scope, severity, by);
         let tasks = match self.score_tasks.as_ref().map(|node| node.number(scope, Inner::default())) {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-            Some(Ok(number)) => number as u64,
+            Some(Ok(number)) => number.as_u64(),
             _ => scope.judged.task_count(scope.app),
         };
         let advice = self.advice.iter().filter(|advice| {
@@ -135,6 +150,7 @@ impl CustomRule {
             repartition: None,
             of_more_parts: false,
             also_about: Vec::new(),
+            in_queries: Vec::new(),
             conditions: None,
             failure: None,
         }
@@ -205,21 +221,54 @@ fn key(name: &str, measure: &Measure) -> String {
     if name.ends_with(ending) { name.to_owned() } else { format!("{name}{ending}") }
 }
 
-/// The worst judgements; if nothing was found, one judgement of severity none.
-fn told(mut judgements: Vec<Judgement<Name>>) -> Verdict<Name> {
-    judgements.sort_by_key(|judgement| std::cmp::Reverse(judgement.severity));
-    let found = judgements.iter().filter(|judgement| judgement.severity > Severity::None).count();
-    judgements.truncate(found.clamp(1, MAX_FINDINGS));
-    let more = found.saturating_sub(MAX_FINDINGS);
-    if more > 0
-        && let Some(last) = judgements.last_mut()
-    {
-        let are = if more == 1 { "is 1" } else { &format!("are {more}") };
-        last.message = format!("{}; there {are} more of this kind", last.message);
+/// The judgements that are kept, all or the worst.
+struct Kept {
+    judgements: Vec<Judgement<Name>>,
+    /// How many are kept while there may be more; `None` for all.
+    most: Option<usize>,
+    /// The number of findings.
+    found: usize,
+}
+
+impl Kept {
+    fn all() -> Self {
+        Self { judgements: Vec::new(), most: None, found: 0 }
     }
-    match <[Judgement<Name>; 1]>::try_from(judgements) {
-        Ok([one]) => Verdict::Judged(one),
-        Err(several) => Verdict::Several(several),
+
+    fn worst() -> Self {
+        Self { most: Some(MAX_FINDINGS), ..Self::all() }
+    }
+
+    fn add(&mut self, judgement: Judgement<Name>) {
+        self.found += usize::from(judgement.severity > Severity::None);
+        self.judgements.push(judgement);
+        // An application may have a million operators.
+        if let Some(most) = self.most.filter(|most| self.judgements.len() > most * SPARE) {
+            self.keep_worst(most);
+        }
+    }
+
+    /// Keeps the first of the worst.
+    fn keep_worst(&mut self, most: usize) {
+        self.judgements.sort_by_key(|judgement| std::cmp::Reverse(judgement.severity));
+        self.judgements.truncate(self.found.clamp(1, most));
+    }
+
+    /// All judgements, or the worst; if nothing was found, one judgement of severity none.
+    fn told(mut self) -> Verdict<Name> {
+        let Some(most) = self.most else { return Verdict::Several(self.judgements) };
+        self.keep_worst(most);
+        let more = self.found.saturating_sub(most);
+        if more > 0
+            && let Some(last) = self.judgements.last_mut()
+        {
+            let are = if more == 1 { "is 1" } else { &format!("are {more}") };
+            last.message = format!("{}; there {are} more of this kind", last.message);
+        }
+        match <[Judgement<Name>; 1]>::try_from(self.judgements) {
+            Ok([one]) => Verdict::Judged(one),
+            Err(several) => Verdict::Several(several),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn of_job<'a>(scope: &Scope<'a, '_>, of: &CounterName) -> Option<Valu
         Judged::Application => counters.total.as_ref(),
         Judged::Tasks(group) if group.kind == TaskKind::Map => counters.map.as_ref(),
         Judged::Tasks(group) if group.kind == TaskKind::Reduce => counters.reduce.as_ref(),
-        Judged::Tasks(_) | Judged::Stage(..) | Judged::Executor(_) => None,
+        _ => None,
     }?;
     let value = if let Some(counter) = of.typed {
         set.get(counter)

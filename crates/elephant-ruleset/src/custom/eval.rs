@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::node::{Arithmetic, Comparison, Function, Node, Part, Side, TextTest};
 use super::scope::{Inner, Scope};
 use super::value::{Gap, Value};
-use super::{aggregate, counters, facts};
+use super::{aggregate, counters, facts, plans};
 use elephant_base::stats::split::TwoGroups;
 
 type Evaluated<'a, 'n> = Result<Value<'a>, Gap<'n>>;
@@ -32,7 +32,7 @@ impl Node {
             Self::App(field) => facts::of_app(scope, *field).ok_or(untold)?,
             Self::Tasks(field) => facts::of_tasks(scope, *field).ok_or(untold)?,
             Self::Attempts(field) => facts::of_attempts(scope, *field),
-            Self::Subject(field) => facts::subject_row(scope.judged)
+            Self::Subject(field) => facts::subject_row(scope.judged, *field)
                 .and_then(|row| facts::of_row(scope.app, row, *field))
                 .ok_or(untold)?,
             Self::Row(field) => {
@@ -46,6 +46,8 @@ impl Node {
             Self::RowCounter(of) => {
                 inner.row.and_then(|row| counters::of_row(scope.app, row, of)).ok_or(untold)?
             }
+            Self::Metric(of) => plans::metric_of_subject(scope.judged, of).ok_or(untold)?,
+            Self::RowMetric(of) => inner.row.and_then(|row| plans::metric(row, of)).ok_or(untold)?,
             Self::Aggregate(of) => aggregate::evaluate(of, scope)?,
             Self::Part(node, side, part) => match node.eval(scope, inner)? {
                 Value::Groups(groups) => part_of(groups, *side, *part)?,

@@ -9,6 +9,7 @@ use super::names::{
     snake_case,
 };
 use super::node::SettingKind;
+use super::plans;
 use super::scope::{Judged, Row, Scope};
 use super::value::Value;
 use elephant_analysis::metrics::requested_container;
@@ -114,8 +115,8 @@ fn input_files(app: &Application) -> Option<u64> {
 
 /// A number about the subject's tasks.
 pub(super) fn of_tasks<'a>(scope: &Scope<'a, '_>, field: TasksField) -> Option<Value<'a>> {
-    let groups = scope.judged.groups(scope.app);
-    let ended = |outcome| Some(count(groups.iter().map(|group| group.count_tasks(outcome)).sum()));
+    let groups = || scope.judged.groups(scope.app);
+    let ended = |outcome| Some(count(groups().map(|group| group.count_tasks(outcome)).sum()));
     match field {
         TasksField::Total => Some(count(scope.judged.task_count(scope.app))),
         TasksField::Succeeded => ended(Outcome::Succeeded),
@@ -135,7 +136,7 @@ pub(super) fn of_attempts<'a>(scope: &Scope<'a, '_>, field: AttemptsField) -> Va
     let rows = |wanted: &dyn Fn(&TaskGroup, usize) -> bool| {
         let of_group =
             |group: &TaskGroup| (0..group.attempts.len()).filter(|&row| wanted(group, row)).count() as u64;
-        count(scope.judged.groups(scope.app).iter().map(of_group).sum())
+        count(scope.judged.groups(scope.app).map(of_group).sum())
     };
     let ended = |outcome| rows(&|group, row| group.attempts.outcome(row) == outcome);
     match field {
@@ -147,10 +148,15 @@ pub(super) fn of_attempts<'a>(scope: &Scope<'a, '_>, field: AttemptsField) -> Va
     }
 }
 
-/// The subject as a row, if it is one.
+/// The subject as the row that has this field, if it is one.
 #[must_use]
-pub(super) fn subject_row(judged: Judged<'_>) -> Option<Row<'_>> {
+pub(super) fn subject_row(judged: Judged<'_>, field: RowField) -> Option<Row<'_>> {
     match judged {
+        Judged::Job(job, _) => Some(Row::Job(job)),
+        Judged::Query(query) => Some(Row::Query(query)),
+        // A rule on operators can name the query of each.
+        Judged::Operator(query, _) if matches!(field, RowField::Query(_)) => Some(Row::Query(query)),
+        Judged::Operator(_, operator) => Some(Row::Operator(operator)),
         Judged::Stage(stage, _) => Some(Row::Stage(stage)),
         Judged::Executor(executor) => Some(Row::Executor(executor)),
         Judged::Application | Judged::Tasks(_) => None,
@@ -165,6 +171,8 @@ pub(super) fn of_row<'a>(app: &'a Application, row: Row<'a>, field: RowField) ->
         (Row::Stage(stage), RowField::Stage(field)) => of_stage(stage, field),
         (Row::Job(job), RowField::Job(field)) => of_job(job, field),
         (Row::Executor(executor), RowField::Executor(field)) => of_executor(app, executor, field),
+        (Row::Query(query), RowField::Query(field)) => plans::of_query(query, field),
+        (Row::Operator(operator), RowField::Operator(field)) => plans::of_operator(operator, field),
         _ => None,
     }
 }
@@ -267,6 +275,8 @@ fn of_job(job: &Job, field: JobField) -> Option<Value<'_>> {
         JobField::Description => text(job.description.as_deref()?),
         JobField::Duration => job.duration().map(time),
         JobField::Stages => Some(count(job.stages.len() as u64)),
+        JobField::Group => text(job.group.as_deref()?),
+        JobField::Query => job.sql_execution.map(count),
     }
 }
 

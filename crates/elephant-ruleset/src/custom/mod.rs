@@ -19,6 +19,8 @@ mod load;
 mod mistake;
 mod names;
 mod node;
+mod planned;
+mod plans;
 mod read;
 mod reason;
 pub mod reference;

@@ -28,7 +28,6 @@ macro_rules! fields {
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(missing_docs)] // the table has the meanings
         pub(super) enum $enum { $($variant,)+ }
 
         #[doc = concat!("Every name of `", $namespace, "`.")]
@@ -119,6 +118,45 @@ fields! {
         "description" Description Type::Text, "the description that the user's code set";
         "duration" Duration Type::TIME, "from submission to end";
         "stages" Stages Type::COUNT, "its stages, whether run or skipped";
+        "group" Group Type::Text, "the group that the user's code put it into (`setJobGroup`)";
+        "query" Query Type::COUNT, "the number of the query that it is a part of";
+    }
+}
+
+fields! {
+    /// Facts about a query of a Spark application.
+    QueryField, QUERY, "query" {
+        "number" Number Type::COUNT, "number of its SQL execution";
+        "description" Description Type::Text, "the description that the user's code set, or else its call site";
+        "name" Name Type::Text, "its number and description, as reports name it";
+        "error" Error Type::Text, "the error it ended with";
+        "part_of" PartOf Type::COUNT, "number of the query that it is a part of, since Spark 3.4";
+        "wall_time" WallTime Type::TIME, "from start to end";
+        "planning_time" PlanningTime Type::TIME, "from start to its first job: planning, listing files; all of a query without jobs";
+        "jobs_time" JobsTime Type::TIME, "while one of its jobs ran";
+        "gap_time" GapTime Type::TIME, "between its jobs";
+        "commit_time" CommitTime Type::TIME, "from the end of its last job to its end: committing files, handing over results";
+        "task_time" TaskTime Type::TIME, "time of its tasks in executors, of all attempts";
+        "input_bytes" InputBytes Type::SIZE, "bytes read from sources and caches";
+        "output_bytes" OutputBytes Type::SIZE, "bytes written";
+        "shuffle_bytes_written" ShuffleBytesWritten Type::SIZE, "shuffle bytes written";
+        "memory_bytes_spilled" MemoryBytesSpilled Type::SIZE, "memory bytes spilled";
+        "jobs" Jobs Type::COUNT, "its jobs, and those of queries that are parts of it";
+        "stages" Stages Type::COUNT, "its stage attempts";
+        "operators" Operators Type::COUNT, "its operators, with those that adaptive execution replaced after they had run";
+    }
+}
+
+fields! {
+    /// Facts about an operator of a query.
+    OperatorField, OPERATOR, "node" {
+        "name" Name Type::Text, "the name of its node, such as `SortMergeJoin`";
+        "detail" Detail Type::Text, "its node with keys, expressions, table or path; Spark cuts long lists";
+        "place" Place Type::COUNT, "its place among the operators of its query, from 0, as in `queries` of the JSON report";
+        "in_last_plan" InLastPlan Type::Flag, "whether it is part of the last plan, and was not replaced by adaptive execution";
+        "rows" Rows Type::COUNT, "rows that it passed on (`number of output rows`)";
+        "time" Time Type::TIME, "its own time in tasks; unknown if no timing of Spark tells it";
+        "stages" Stages Type::COUNT, "stage attempts in which it ran";
     }
 }
 
@@ -135,6 +173,10 @@ pub(super) enum Rows {
     Jobs,
     /// Executors.
     Executors,
+    /// Queries.
+    Queries,
+    /// Operators of a query.
+    Operators,
 }
 
 impl Rows {
@@ -147,26 +189,36 @@ impl Rows {
             Self::Stages => "stage",
             Self::Jobs => "job",
             Self::Executors => "executor",
+            Self::Queries => "query",
+            Self::Operators => "node",
         }
     }
 
     /// The kind of rows with this namespace.
     #[must_use]
     pub(super) fn named(name: &str) -> Option<Self> {
-        [Self::Tasks, Self::Attempts, Self::Stages, Self::Jobs, Self::Executors]
-            .into_iter()
-            .find(|rows| rows.name() == name)
+        const ALL: [Rows; 7] = [
+            Rows::Tasks,
+            Rows::Attempts,
+            Rows::Stages,
+            Rows::Jobs,
+            Rows::Executors,
+            Rows::Queries,
+            Rows::Operators,
+        ];
+        ALL.into_iter().find(|rows| rows.name() == name)
     }
 }
 
 /// A fact about one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // each holds a field of its namespace
 pub(super) enum RowField {
     Attempt(AttemptField),
     Stage(StageField),
     Job(JobField),
     Executor(ExecutorField),
+    Query(QueryField),
+    Operator(OperatorField),
 }
 
 fn find<F: Copy>(names: &[Named<F>], name: &str) -> Option<(F, Type)> {
@@ -181,6 +233,8 @@ pub(super) fn row_field(rows: Rows, name: &str) -> Option<(RowField, Type)> {
         Rows::Stages => find(&STAGE, name).map(|(f, kind)| (RowField::Stage(f), kind)),
         Rows::Jobs => find(&JOB, name).map(|(f, kind)| (RowField::Job(f), kind)),
         Rows::Executors => find(&EXECUTOR, name).map(|(f, kind)| (RowField::Executor(f), kind)),
+        Rows::Queries => find(&QUERY, name).map(|(f, kind)| (RowField::Query(f), kind)),
+        Rows::Operators => find(&OPERATOR, name).map(|(f, kind)| (RowField::Operator(f), kind)),
     }
 }
 
@@ -203,8 +257,8 @@ pub(super) fn attempts_field(name: &str) -> Option<(AttemptsField, Type)> {
 }
 
 /// The namespaces.
-pub(super) const NAMESPACES: [&str; 8] =
-    ["app", "tasks", "attempts", "task", "attempt", "stage", "job", "executor"];
+pub(super) const NAMESPACES: [&str; 10] =
+    ["app", "tasks", "attempts", "task", "attempt", "stage", "job", "executor", "query", "node"];
 
 /// A line of the table: name within the namespace, type, meaning.
 pub(super) type Line = (String, Type, String);
@@ -223,6 +277,8 @@ pub(super) fn lines(namespace: &str) -> Vec<Line> {
         "stage" => of(&STAGE),
         "job" => of(&JOB),
         "executor" => of(&EXECUTOR),
+        "query" => of(&QUERY),
+        "node" => of(&OPERATOR),
         _ => Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use regex::Regex;
 
 use super::names::{AppField, AttemptsField, RowField, Rows, TasksField};
 use elephant_model::model::counters::Counter;
+use elephant_query::Amount;
 
 /// An expression.
 #[derive(Debug, Clone)]
@@ -38,6 +39,10 @@ pub(super) enum Node {
     Counter(CounterName),
     /// A counter of the row of an aggregate that has no name of its own.
     RowCounter(CounterName),
+    /// A metric of the subject, if it is an operator.
+    Metric(MetricName),
+    /// A metric of the row of an aggregate.
+    RowMetric(MetricName),
     /// One number from many rows.
     Aggregate(Box<Aggregate>),
     /// A part of a split.
@@ -79,7 +84,6 @@ pub(super) enum Node {
 /// Arithmetic with two numbers. Times are stored in milliseconds, so products and quotients carry the power
 /// of 1000 that corrects the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the names are those of arithmetic
 pub(super) enum Arithmetic {
     Plus,
     Minus,
@@ -90,7 +94,6 @@ pub(super) enum Arithmetic {
 
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the names are those of comparisons
 pub(super) enum Comparison {
     Equal,
     NotEqual,
@@ -102,7 +105,6 @@ pub(super) enum Comparison {
 
 /// A test on two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // named like their functions
 pub(super) enum TextTest {
     StartsWith,
     EndsWith,
@@ -111,7 +113,6 @@ pub(super) enum TextTest {
 
 /// A function of one number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)] // named like their functions
 pub(super) enum Function {
     Abs,
     Floor,
@@ -125,7 +126,6 @@ pub(super) enum Function {
 
 /// How a setting is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // named like their functions
 pub(super) enum SettingKind {
     Text,
     Number,
@@ -145,9 +145,17 @@ pub(super) struct CounterName {
     pub(super) typed: Option<Counter>,
 }
 
+/// A metric of an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MetricName {
+    /// Spark's name for it, without what versions add.
+    pub(super) name: String,
+    /// What it counts.
+    pub(super) amount: Amount,
+}
+
 /// One of the groups of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // they differ by size
 pub(super) enum Side {
     Small,
     Large,
@@ -187,7 +195,6 @@ pub(super) struct Aggregate {
 
 /// How the values of rows are combined.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)] // named like their functions
 pub(super) enum AggregateKind {
     Sum,
     Mean,
@@ -219,7 +226,9 @@ impl Node {
             | Self::Setting(..)
             | Self::IsSet(_)
             | Self::Counter(_)
-            | Self::RowCounter(_) => {}
+            | Self::RowCounter(_)
+            | Self::Metric(_)
+            | Self::RowMetric(_) => {}
             Self::Aggregate(aggregate) => {
                 aggregate.value.iter().chain(&aggregate.condition).chain(&aggregate.constants).for_each(see);
             }
@@ -273,7 +282,7 @@ impl Node {
     #[must_use]
     pub(super) fn depends_on_row(&self) -> bool {
         match self {
-            Self::Row(_) | Self::RowCounter(_) => true,
+            Self::Row(_) | Self::RowCounter(_) | Self::RowMetric(_) => true,
             Self::Aggregate(_) => false,
             _ => {
                 let mut depends = false;
@@ -293,7 +302,9 @@ impl Node {
             | Self::Setting(..)
             | Self::IsSet(_)
             | Self::Counter(_)
-            | Self::RowCounter(_) => 50,
+            | Self::RowCounter(_)
+            | Self::Metric(_)
+            | Self::RowMetric(_) => 50,
             Self::In(_, list) => list.len() as u64,
             _ => 1,
         };

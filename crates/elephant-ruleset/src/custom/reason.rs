@@ -6,15 +6,17 @@ use super::aggregate::Of;
 use super::compile::Over;
 use super::definition::CustomRule;
 use super::names::{
-    APP, ATTEMPT, AppField, AttemptField, EXECUTOR, ExecutorField, JOB, Named, RowField, Rows, STAGE, TASKS,
+    APP, ATTEMPT, AppField, AttemptField, EXECUTOR, ExecutorField, JOB, Named, OPERATOR, OperatorField,
+    QUERY, QueryField, RowField, Rows, STAGE, TASKS,
 };
-use super::node::Node;
+use super::node::{MetricName, Node};
 use super::scope::{Judged, Scope};
 use super::value::Gap;
 use elephant_model::model::Engine;
 use elephant_model::model::counters::{Counter, CounterMask};
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskKind;
+use elephant_query::Amount;
 
 /// Why `what` is unknown.
 #[must_use]
@@ -32,6 +34,7 @@ pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String 
             Engine::Spark => format!("Spark has no counters such as {}", of.name),
             Engine::MapReduce => format!("the history contains no total of the counter {}", of.name),
         },
+        Gap::Untold(Node::Metric(of) | Node::RowMetric(of)) => no_metric(of, scope.judged),
         Gap::Untold(node) => match told_name(node) {
             Some(name) => format!("the history does not contain {name}"),
             None => format!("{what} is unknown"),
@@ -42,6 +45,20 @@ pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String 
         Gap::Undefined => format!("{what} is undefined here"),
         Gap::TooExpensive => "too expensive".to_owned(),
     }
+}
+
+/// Why an operator has no value for a metric.
+fn no_metric(of: &MetricName, judged: Judged<'_>) -> String {
+    let MetricName { name, amount } = of;
+    let other = |(function, other): (&'static str, Amount)| {
+        let Judged::Operator(_, planned) = judged else { return None };
+        let has = other != *amount && planned.operator.metric(name, other).is_some();
+        has.then(|| format!("the metric {name} is something else: write {function}(\"{name}\")"))
+    };
+    let readers =
+        [("metric_time", Amount::Time), ("metric_bytes", Amount::Bytes), ("metric_count", Amount::Count)];
+    let other = readers.into_iter().find_map(other);
+    other.unwrap_or_else(|| format!("the operator has no value for the metric {name}"))
 }
 
 fn noun(of: &Of, scope: &Scope<'_, '_>) -> &'static str {
@@ -75,6 +92,8 @@ fn told_name(node: &Node) -> Option<String> {
             RowField::Stage(field) => find("stage", &STAGE, field),
             RowField::Job(field) => find("job", &JOB, field),
             RowField::Executor(field) => find("executor", &EXECUTOR, field),
+            RowField::Query(field) => find("query", &QUERY, field),
+            RowField::Operator(field) => find("node", &OPERATOR, field),
         },
         _ => None,
     }
@@ -112,7 +131,9 @@ impl CustomRule {
         let judges = match self.over {
             Over::Map => kind == TaskKind::Map,
             Over::Reduce => kind == TaskKind::Reduce,
-            Over::Application | Over::Stage | Over::Executor => true,
+            Over::Application | Over::Stage | Over::Executor | Over::Job | Over::Query | Over::Operator => {
+                true
+            }
         };
         if judges { self.reads } else { CounterMask::NONE }
     }
@@ -126,8 +147,11 @@ impl CustomRule {
     pub(super) fn find_facets(&self) -> Vec<Facet> {
         let mut facets = Vec::new();
         match self.over {
-            Over::Stage => facets.push(Facet::Stages),
+            // The values of metrics of operators are in the ends of stages.
+            Over::Stage | Over::Operator => facets.push(Facet::Stages),
             Over::Executor => facets.push(Facet::Executors),
+            Over::Job => facets.push(Facet::Jobs),
+            Over::Query => facets.extend([Facet::Jobs, Facet::Stages]),
             Over::Application | Over::Map | Over::Reduce => {}
         }
         self.nodes().for_each(|node| used(node, &mut facets));
@@ -179,8 +203,8 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
         Node::Aggregate(of) => facets.push(match of.rows {
             // Facts about executors are sums over tasks, unless a fact says otherwise.
             Rows::Tasks | Rows::Attempts | Rows::Executors => Facet::Tasks,
-            Rows::Stages => Facet::Stages,
-            Rows::Jobs => Facet::Jobs,
+            Rows::Stages | Rows::Operators => Facet::Stages,
+            Rows::Jobs | Rows::Queries => Facet::Jobs,
         }),
         _ => {}
     }
@@ -214,6 +238,13 @@ fn counters_behind(field: RowField) -> &'static [Counter] {
         RowField::Attempt(AttemptField::ShuffleBytesRead) => {
             &[Counter::ReduceShuffleBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]
         }
+        RowField::Query(QueryField::TaskTime) | RowField::Operator(OperatorField::Time) => {
+            &[Counter::ExecutorRunTime]
+        }
+        RowField::Query(QueryField::InputBytes) => &[Counter::InputBytes],
+        RowField::Query(QueryField::OutputBytes) => &[Counter::OutputBytes],
+        RowField::Query(QueryField::ShuffleBytesWritten) => &[Counter::ShuffleBytesWritten],
+        RowField::Query(QueryField::MemoryBytesSpilled) => &[Counter::MemoryBytesSpilled],
         RowField::Executor(field) => match field {
             ExecutorField::RunTime => &[Counter::ExecutorRunTime],
             ExecutorField::CpuTime => &[Counter::CpuMilliseconds],
@@ -246,9 +277,18 @@ fn behind(field: RowField) -> &'static [Facet] {
             | ExecutorField::PeakResident
             | ExecutorField::Peak(_),
         ) => &[Facet::Tasks, Facet::ExecutorMetrics],
-        RowField::Attempt(_) | RowField::Executor(_) => &[Facet::Tasks],
-        RowField::Stage(_) => &[Facet::Stages],
-        RowField::Job(_) => &[Facet::Jobs],
+        RowField::Query(
+            QueryField::TaskTime
+            | QueryField::InputBytes
+            | QueryField::OutputBytes
+            | QueryField::ShuffleBytesWritten
+            | QueryField::MemoryBytesSpilled,
+        )
+        | RowField::Operator(OperatorField::Time)
+        | RowField::Attempt(_)
+        | RowField::Executor(_) => &[Facet::Tasks],
+        RowField::Query(_) | RowField::Job(_) => &[Facet::Jobs],
+        RowField::Operator(_) | RowField::Stage(_) => &[Facet::Stages],
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Line {
 }
 
 /// The namespaces and their descriptions.
-const ABOUT: [(&str, &str); 7] = [
+const ABOUT: [(&str, &str); 9] = [
     ("app", "The application."),
     (
         "tasks",
@@ -51,11 +51,26 @@ const ABOUT: [(&str, &str); 7] = [
         "stage",
         "A stage attempt of a Spark application: the subject of a rule with `over: stage`; in other rules, inside aggregates.",
     ),
-    ("job", "Inside aggregates: each job of a Spark application."),
+    (
+        "job",
+        "A job of a Spark application: the subject of a rule with `over: job`, whose tasks are those of its stages; in other \
+         rules, inside aggregates.",
+    ),
     (
         "executor",
         "An executor of a Spark application, or the driver if it runs the tasks: the subject of a rule with `over: executor`; in \
          other rules, inside aggregates. Times and sizes of tasks are sums over its attempts.",
+    ),
+    (
+        "query",
+        "A query (SQL execution) of a Spark application: the subject of a rule with `over: query`, whose tasks are those of its \
+         stages, and whose jobs, stages and operators (`job`, `stage`, `node`) aggregates run over; with `over: operator`, the \
+         query of the operator.",
+    ),
+    (
+        "node",
+        "An operator of a query, with the values of all stages in which it ran: the subject of a rule with `over: operator`; \
+         inside aggregates with `over: query`, each operator of the query. `metric(\"…\")` reads any of its SQL metrics.",
     ),
 ];
 
@@ -87,7 +102,7 @@ const FILE: [(&str, &str, &str); 17] = [
     (
         "word",
         "over",
-        "what is judged: `application` (the default), `map`, `reduce`, `stage` or `executor`; each stage or executor on its own",
+        "what is judged: `application` (the default), `map`, `reduce`, `stage`, `executor`, `job`, `query` or `operator`; each stage, executor, job, query or operator on its own",
     ),
     ("condition", "when", "if it does not hold, the rule does not apply; it cannot use values"),
     (

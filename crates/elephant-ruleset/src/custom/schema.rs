@@ -28,7 +28,7 @@ pub(crate) fn properties() -> Map<String, Value> {
         "engine": {"description": "the engine whose applications it judges", "enum": ["any", "mapreduce", "spark"]},
         "over": {
             "description": "the subjects; each is judged separately",
-            "enum": ["application", "map", "reduce", "stage", "executor"],
+            "enum": ["application", "map", "reduce", "stage", "executor", "job", "query", "operator"],
         },
         "when": text("a condition; if it does not hold, the rule does not apply"),
         "description": text("the rule's page in Markdown"),

@@ -1,9 +1,11 @@
 //! The data that an expression is evaluated on: an application and the subject in it.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use super::compile::Over;
 use super::names::Rows;
+use super::planned::{PlannedOperator, PlannedQuery, Ran, each};
 use super::value::{Gap, Value};
 use elephant_analysis::metrics::Metrics;
 use elephant_model::model::Application;
@@ -26,12 +28,27 @@ pub(super) enum Judged<'a> {
     Stage(&'a Stage, &'a TaskGroup),
     /// One executor.
     Executor(&'a Executor),
+    /// One job with its stages.
+    Job(&'a Job, &'a Ran<'a>),
+    /// One query.
+    Query(&'a PlannedQuery<'a>),
+    /// One operator, and its query.
+    Operator(&'a PlannedQuery<'a>, &'a PlannedOperator<'a>),
 }
 
 impl<'a> Judged<'a> {
-    /// All subjects in `app` of a rule over `over`, in the order of the history.
-    #[must_use]
-    pub(super) fn all(app: &'a Application, over: Over) -> Vec<Self> {
+    /// Calls `see` with each subject in `app` of a rule over `over`, in the order of the history, until it breaks.
+    pub(super) fn each(app: &Application, over: Over, see: &mut dyn FnMut(Judged<'_>) -> ControlFlow<()>) {
+        match over {
+            Over::Job | Over::Query | Over::Operator => each(app, over, see),
+            _ => {
+                // Nothing is left to do for one who has broken off.
+                let _ = Judged::all(app, over).into_iter().try_for_each(see);
+            }
+        }
+    }
+
+    fn all(app: &'a Application, over: Over) -> Vec<Self> {
         let group = |kind| {
             let group = app.group(kind).filter(|group| !group.tasks.is_empty());
             group.map(Self::Tasks).into_iter().collect()
@@ -46,6 +63,7 @@ impl<'a> Judged<'a> {
                 let with_tasks = |stage: &'a Stage| Some(Self::Stage(stage, app.groups.get(stage.group?)?));
                 stages.filter_map(with_tasks).collect()
             }
+            Over::Job | Over::Query | Over::Operator => Vec::new(),
             Over::Executor => spark.into_iter().flat_map(Spark::workers).map(Self::Executor).collect(),
         }
     }
@@ -59,16 +77,41 @@ impl<'a> Judged<'a> {
             Self::Stage(stage, _) => Subject::Stage(stage.id),
             Self::Executor(executor) if executor.id == "driver" => Subject::Driver,
             Self::Executor(executor) => Subject::Executor(executor.id.clone()),
+            Self::Job(job, _) => Subject::Job(job.id),
+            Self::Query(query) => Subject::Query(query.execution.id),
+            Self::Operator(query, operator) => Subject::Operator(query.execution.id, operator.place),
         }
     }
 
     /// Its groups of tasks.
-    #[must_use]
-    pub(super) fn groups(self, app: &'a Application) -> &'a [TaskGroup] {
-        match self {
+    pub(super) fn groups(self, app: &'a Application) -> impl Iterator<Item = &'a TaskGroup> {
+        let own: &[TaskGroup] = match self {
             Self::Application => &app.groups,
             Self::Tasks(group) | Self::Stage(_, group) => std::slice::from_ref(group),
-            Self::Executor(_) => &[],
+            Self::Executor(_) | Self::Job(..) | Self::Query(_) | Self::Operator(..) => &[],
+        };
+        let ran = self.ran().map(|ran| ran.groups.as_slice()).unwrap_or_default();
+        own.iter().chain(ran.iter().copied())
+    }
+
+    /// Its stages, if it is a job, a query or an operator.
+    fn ran(self) -> Option<&'a Ran<'a>> {
+        match self {
+            Self::Job(_, ran) => Some(ran),
+            Self::Query(query) => Some(&query.ran),
+            Self::Operator(_, operator) => Some(&operator.ran),
+            Self::Application | Self::Tasks(_) | Self::Stage(..) | Self::Executor(_) => None,
+        }
+    }
+
+    /// The steps that were needed to prepare it.
+    #[must_use]
+    pub(super) fn preparation(self) -> u64 {
+        const OF_OPERATOR: u64 = 20;
+        match self {
+            Self::Query(query) => OF_OPERATOR.saturating_mul(1 + query.operators.len() as u64),
+            Self::Operator(..) => OF_OPERATOR,
+            _ => 1,
         }
     }
 
@@ -78,7 +121,7 @@ impl<'a> Judged<'a> {
         let mut unread = CounterMask::NONE;
         match self {
             Self::Executor(executor) => unread.insert_all(executor.totals.unreadable),
-            _ => self.groups(app).iter().for_each(|group| unread.insert_all(group.attempts.any_unreadable())),
+            _ => self.groups(app).for_each(|group| unread.insert_all(group.attempts.any_unreadable())),
         }
         unread
     }
@@ -88,7 +131,7 @@ impl<'a> Judged<'a> {
     pub(super) fn task_count(self, app: &'a Application) -> u64 {
         match self {
             Self::Executor(executor) => executor.totals.tasks,
-            _ => self.groups(app).iter().map(|group| group.tasks.len() as u64).sum(),
+            _ => self.groups(app).map(|group| group.tasks.len() as u64).sum(),
         }
     }
 }
@@ -104,6 +147,10 @@ pub(super) enum Row<'a> {
     Job(&'a Job),
     /// An executor.
     Executor(&'a Executor),
+    /// A query.
+    Query(&'a PlannedQuery<'a>),
+    /// An operator of a query.
+    Operator(&'a PlannedOperator<'a>),
 }
 
 /// Where an expression is evaluated: outside of aggregates, or on one of their rows.
@@ -142,39 +189,62 @@ impl<'a> Scope<'a, '_> {
     #[must_use]
     pub(super) fn row_count(&self, rows: Rows) -> u64 {
         let spark = self.app.spark.as_deref();
-        let groups = self.judged.groups(self.app);
+        let groups = || self.judged.groups(self.app);
         let count = match rows {
-            Rows::Tasks => groups.iter().map(|group| group.tasks.len()).sum(),
-            Rows::Attempts => groups.iter().map(|group| group.attempts.len()).sum(),
-            Rows::Stages => spark.map_or(0, |spark| spark.stages.len()),
-            Rows::Jobs => spark.map_or(0, |spark| spark.jobs.len()),
+            Rows::Tasks => groups().map(|group| group.tasks.len()).sum(),
+            Rows::Attempts => groups().map(|group| group.attempts.len()).sum(),
+            Rows::Stages => match self.judged.ran() {
+                Some(ran) => ran.stages.len(),
+                None => spark.map_or(0, |spark| spark.stages.len()),
+            },
+            Rows::Jobs => match self.judged {
+                Judged::Query(query) => query.jobs.len(),
+                _ => spark.map_or(0, |spark| spark.jobs.len()),
+            },
             Rows::Executors => spark.map_or(0, |spark| spark.executors.len() + 1),
+            Rows::Operators => self.operators().len(),
+            Rows::Queries => 0,
         };
         count as u64
     }
 
     /// Calls `see` with each row.
     pub(super) fn each_row(&self, rows: Rows, see: &mut dyn FnMut(Row<'a>)) {
-        let groups = self.judged.groups(self.app);
+        let groups = || self.judged.groups(self.app);
         let spark = self.app.spark.as_deref();
         match rows {
             Rows::Tasks => {
-                for group in groups {
+                for group in groups() {
                     group.winners().for_each(|row| see(Row::Attempt(group, row)));
                 }
             }
             Rows::Attempts => {
-                for group in groups {
+                for group in groups() {
                     (0..group.attempts.len()).for_each(|row| see(Row::Attempt(group, row)));
                 }
             }
-            Rows::Stages => {
-                spark.iter().flat_map(|spark| &spark.stages).for_each(|stage| see(Row::Stage(stage)));
-            }
-            Rows::Jobs => spark.iter().flat_map(|spark| &spark.jobs).for_each(|job| see(Row::Job(job))),
+            Rows::Stages => match self.judged.ran() {
+                Some(ran) => ran.stages.iter().for_each(|stage| see(Row::Stage(stage))),
+                None => spark.iter().flat_map(|spark| &spark.stages).for_each(|stage| see(Row::Stage(stage))),
+            },
+            Rows::Jobs => match self.judged {
+                Judged::Query(query) => query.jobs.iter().for_each(|job| see(Row::Job(job))),
+                _ => spark.iter().flat_map(|spark| &spark.jobs).for_each(|job| see(Row::Job(job))),
+            },
             Rows::Executors => {
                 spark.into_iter().flat_map(Spark::workers).for_each(|executor| see(Row::Executor(executor)));
             }
+            Rows::Operators => self.operators().iter().for_each(|operator| see(Row::Operator(operator))),
+            // Queries are subjects, never rows.
+            Rows::Queries => {}
+        }
+    }
+
+    /// The operators of the query, if the subject is one.
+    fn operators(&self) -> &'a [PlannedOperator<'a>] {
+        match self.judged {
+            Judged::Query(query) => &query.operators,
+            _ => &[],
         }
     }
 }

@@ -60,9 +60,24 @@ fn schedulers_are_known_by_their_settings() {
                 ("spark.databricks.clusterUsageTags.clusterName", "job-703-run-31144-etl"),
                 ("spark.databricks.workspaceUrl", "dbc.cloud.databricks.com"),
             ],
-            "databricks 703 - 31144 - - https://dbc.cloud.databricks.com/jobs/703/runs/31144",
+            "databricks 703 - 31144 etl - https://dbc.cloud.databricks.com/jobs/703/runs/31144",
         ),
         (&[("spark.databricks.job.id", "*********(redacted)")], ""),
+        (&[("spark.glue.JOB_NAME", "load"), ("spark.glue.JOB_RUN_ID", "jr_7")], "glue load - jr_7 - - -"),
+        (
+            &[
+                ("spark.synapse.context.notebookname", "sales"),
+                ("spark.synapse.context.activityname", "Load"),
+                ("spark.synapse.context.pipelinejobid", "7"),
+            ],
+            "synapse sales - 7 Load - -",
+        ),
+        (
+            &[("spark.trident.artifact.name", "nb"), ("spark.synapse.context.notebookname", "sales")],
+            "fabric nb - - - - -",
+        ),
+        // A cluster is no job: each run may have its own.
+        (&[("spark.yarn.appMasterEnv.EMR_CLUSTER_ID", "j-1")], ""),
         (
             &[(&*label("sparkoperator.k8s.io/app-name"), "taxi"), (&*label("team"), "data")],
             "kubernetes taxi - - - data -",

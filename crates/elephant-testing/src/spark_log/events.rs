@@ -228,7 +228,7 @@ fn info(stage: &Stage) -> Value {
     let indices = (0u32..).zip(&stage.tasks).map(|(place, task)| task.index.unwrap_or(place));
     json!({"Stage ID": stage.id, "Stage Attempt ID": stage.attempt, "Stage Name": stage.name,
         "Number of Tasks": indices.max().map_or(0, |last| last + 1), "RDD Info": [], "Parent IDs": [],
-        "Details": "", "Accumulables": [], "Resource Profile Id": 0})
+        "Details": stage.details, "Accumulables": [], "Resource Profile Id": 0})
 }
 
 fn reason(task: &Task) -> Value {

@@ -8,11 +8,13 @@ mod load;
 mod memory;
 mod nodes;
 mod phases;
+mod queries;
 mod scatter;
 mod timeline;
 
 use elephant_base::state::State;
 use elephant_model::model::Application;
+use elephant_query::QuerySummary;
 use elephant_rule::finding::Finding;
 use elephant_ruleset::RuleSet;
 
@@ -22,6 +24,7 @@ pub use load::{Load, LoadOf};
 pub use memory::{Holder, MemoryUse};
 pub use nodes::NodeAttempts;
 pub use phases::{Durations, PhaseRow, Phases};
+pub use queries::{OperatorTasks, QueryCharts, QueryPlan, findings_at, findings_on};
 pub use scatter::{Axis, Point, Scatter};
 pub use timeline::{ExecutorSpan, Timeline};
 
@@ -41,6 +44,8 @@ pub struct Charts {
     pub memory: Vec<MemoryUse>,
     /// Attempts by node: those with most failures first, then those with most attempts.
     pub nodes: Rows<NodeAttempts>,
+    /// The queries of an application that ran SQL, those that took longest first, and the plans of some.
+    pub queries: Option<QueryCharts>,
 }
 
 /// The rows that a chart shows.
@@ -76,6 +81,14 @@ impl Charts {
             histograms: histogram::all(app, findings),
             memory: memory::all(app, rules),
             nodes: nodes::rows(app),
+            queries: None,
         }
+    }
+
+    /// Adds the queries of `app`, which come with all their operators, those first that took longest; the first `plans` of
+    /// them are drawn.
+    #[must_use]
+    pub fn with_queries(self, app: &Application, queries: &[QuerySummary], plans: usize) -> Self {
+        Self { queries: QueryCharts::of(app, queries, plans), ..self }
     }
 }

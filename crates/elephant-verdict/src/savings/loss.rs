@@ -16,6 +16,8 @@ pub(crate) struct Loss {
     pub(crate) is_of_run: bool,
     /// Core-hours that tasks took, as logged: the upper limit of the saving.
     pub(crate) core_hours: Option<f64>,
+    /// The part of all that is lost that the remedy gives back; `None` if it is all.
+    pub(crate) part: Option<f64>,
     /// GB-hours that were not needed: the upper limit of the saving.
     pub(crate) gb_hours: Option<f64>,
 }
@@ -78,7 +80,7 @@ impl Savings {
             let is_surely = |amounts: &Option<Amounts>| amounts.as_ref().is_some_and(Amounts::is_surely_more);
             let before = is_surely(alone);
             for amounts in [&mut *alone, share].into_iter().flatten() {
-                *amounts = loss.bound(amounts, more);
+                *amounts = loss.bound(&loss.part.map_or(*amounts, |part| amounts.times(part)), more);
             }
             // What many small tasks cost is within the error of the replay.
             let is_estimated = *status == SavingStatus::Estimated && loss.is_of_run;
@@ -125,6 +127,31 @@ mod tests {
         assert_eq!(status(7.0, SavingStatus::Estimated), SavingStatus::WithinError);
         assert_eq!(status(12.0, SavingStatus::Estimated), SavingStatus::Estimated);
         assert_eq!(status(7.0, SavingStatus::Unknown("x".into())), SavingStatus::Unknown("x".into()));
+    }
+
+    #[test]
+    fn a_remedy_that_gives_back_a_part_saves_that_part() {
+        let amounts =
+            Amounts { wall_ms: range(400.0, 20.0), core_hours: Some(range(4.0, 0.2)), gb_hours: None };
+        let trouble = TroubleSavings {
+            status: SavingStatus::Estimated,
+            share: Some(amounts),
+            alone: Some(amounts),
+            ..TroubleSavings::unknown("x")
+        };
+        let application = ApplicationSavings {
+            joint: amounts,
+            more_gb_hours: None,
+            baseline: None,
+            unknown: None,
+            joint_cost: None,
+            currency: None,
+        };
+        let savings = Savings { application, troubles: vec![trouble] };
+        let bounded = savings.bounded(&[Loss { part: Some(0.25), ..Loss::default() }]);
+        let (joint, alone) = (bounded.application.joint, bounded.troubles[0].alone.unwrap());
+        assert_eq!((joint.wall_ms, alone.wall_ms), (range(100.0, 5.0), range(100.0, 5.0)));
+        assert_eq!(joint.core_hours, Some(range(1.0, 0.05)));
     }
 
     #[test]

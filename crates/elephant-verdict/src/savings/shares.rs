@@ -152,6 +152,7 @@ fn named(part: Part, removal: &Removal) -> TroubleSavings {
         method: Method { source: removal.source(), in_order, only_together },
         by_size: matches!(removal, Removal::Memory(_)),
         alone: Some(alone),
+        at_most: None,
         more_gb_hours,
         more_of_its_own: None,
         share: Some(share),
@@ -172,7 +173,7 @@ fn effect(
             let text = |why: &Unknown| WhyUnknown::from(why.to_string());
             known()?;
             let replayed = replays.ok_or(WhyUnknown::TooMany)?.map_err(text).and_then(|replays| {
-                replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
+                replays.baseline().trusted_up_to_its_end().map_err(|why| text(&why))?;
                 replays.causes(*cause, subjects).map_err(|why| text(&why))
             });
             effect_of_cause(app, *cause, replayed)
@@ -182,7 +183,7 @@ fn effect(
             known()?;
             let all = replays;
             let replays = replays.ok_or(WhyUnknown::TooMany)?.map_err(|why| text(*why))?;
-            replays.baseline().trusted(app.status).map_err(text)?;
+            replays.baseline().trusted_up_to_its_end().map_err(text)?;
             if let (Some((Cause::Failures, parts)), Err(_)) = (cause, replays.factors(*resources)) {
                 // Even if the resized executors cannot be replayed, the time of failed attempts is known.
                 return effect(app, all, &Removal::Replay(Cause::Failures, parts.clone()));
@@ -240,14 +241,16 @@ fn effect_of_cause(
     }
 }
 
-/// Whether the application succeeded, and the log is complete.
+/// Whether the application ended, and its history has what a replay needs. A Spark application that failed or was killed is
+/// replayed up to its end.
 fn known(app: &Application) -> Result<(), Unknown> {
-    match app.engine {
-        _ if app.status != Status::Succeeded => Err(Unknown::Status(app.status)),
-        Engine::Spark if !app.complete => Err(Unknown::Spark(spark::Unknown::Incomplete)),
-        Engine::MapReduce if app.events_missing || app.limit.is_some() => {
+    match (app.engine, app.status) {
+        (Engine::Spark, Status::Succeeded | Status::Failed | Status::Killed) if app.has_schedule() => Ok(()),
+        (Engine::Spark, Status::Succeeded) => Err(Unknown::Spark(spark::Unknown::Incomplete)),
+        (Engine::MapReduce, Status::Succeeded) if app.events_missing || app.limit.is_some() => {
             Err(Unknown::MapReduce(mapreduce::Unknown::Incomplete))
         }
-        _ => Ok(()),
+        (Engine::MapReduce, Status::Succeeded) => Ok(()),
+        (_, status) => Err(Unknown::Status(status)),
     }
 }

@@ -1,5 +1,6 @@
 //! What is saved by removing the troubles of an application, as data for reports.
 
+use elephant_base::whole::Whole;
 use std::sync::Arc;
 
 use super::estimate::{Amounts, Range};
@@ -42,6 +43,8 @@ pub struct TroubleSavings {
     pub by_size: bool,
     /// If only this trouble is removed; `None` if unknown.
     pub alone: Option<Amounts>,
+    /// If that is unknown, what the trouble cost at most; `None` if nothing limits it.
+    pub at_most: Option<Amounts>,
     /// The GB-hours that the remedy takes beyond those recorded, if it takes more.
     pub more_gb_hours: Option<Range>,
     /// The part of them that no other trouble's remedy takes already: two may ask for the same larger memory.
@@ -50,7 +53,7 @@ pub struct TroubleSavings {
     pub share: Option<Amounts>,
     /// What is saved of the cost if only this trouble is removed, if prices are given.
     pub alone_cost: Option<Range>,
-    /// What its share saves of the cost, if prices are given.
+    /// What its share saves of the cost, if prices are given; of an unknown saving, what the trouble cost at most.
     pub share_cost: Option<Range>,
 }
 
@@ -75,6 +78,7 @@ impl TroubleSavings {
             method: Method::NONE,
             by_size: false,
             alone: None,
+            at_most: None,
             more_gb_hours: None,
             more_of_its_own: None,
             share: None,
@@ -150,10 +154,9 @@ struct Sum([i128; 3]);
 const BILLION: f64 = 1e9;
 
 impl Sum {
-    #[allow(clippy::cast_possible_truncation)] // float casts saturate
     fn add(&mut self, range: Range) {
         for (sum, value) in self.0.iter_mut().zip([range.low, range.point, range.high]) {
-            *sum = sum.saturating_add((value * BILLION).round() as i128);
+            *sum = sum.saturating_add((value * BILLION).round().as_i128());
         }
     }
 
@@ -163,7 +166,6 @@ impl Sum {
         }
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn range(self) -> Range {
         let [low, point, high] = self.0.map(|sum| sum as f64 / BILLION);
         Range { low, point, high }

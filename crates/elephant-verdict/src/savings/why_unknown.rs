@@ -16,8 +16,12 @@ pub enum WhyUnknown {
     TooManyTasks,
     /// The application was stopped.
     Cancelled,
+    /// A stream runs until it is stopped.
+    EndlessRun,
     /// The application failed, and the remedy is not about that.
     Failed,
+    /// The trouble made the application fail.
+    ForNothing,
     /// No model exists for the remedy.
     NoModel,
     /// The advice names no setting.
@@ -49,7 +53,11 @@ impl fmt::Display for WhyUnknown {
             Self::TooMany => "the application has too many troubles",
             Self::TooManyTasks => "the application has too many tasks to replay this trouble, too",
             Self::Cancelled => "the application was stopped, so the rest of its work is unknown",
+            Self::EndlessRun => {
+                "a stream runs until it is stopped: its results come sooner, but its run is no shorter"
+            }
             Self::Failed => "the application's status is failed, so the time of a full run is unknown",
+            Self::ForNothing => "the run failed, so all of it was for nothing",
             Self::NoModel => "there is no model for this remedy",
             Self::NoSetting => "the advice names no setting",
             Self::NoRemedy => "the rule names no remedy",

@@ -38,6 +38,11 @@ impl Extent {
             | Kind::Python
             | Kind::RepeatedWork
             | Kind::SmallFiles
+            | Kind::Cache
+            | Kind::Schema
+            | Kind::Fallback
+            | Kind::Stream
+            | Kind::StreamState
             | Kind::Scan => Self::Rules,
             _ => Self::Application,
         }

@@ -17,6 +17,9 @@ const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::RepeatedWork, &["lost_ms"]),
     (TroubleKind::SmallFiles, &["lost_ms"]),
     (TroubleKind::Scan, &["lost_ms"]),
+    (TroubleKind::Cache, &["lost_ms"]),
+    (TroubleKind::Schema, &["lost_ms"]),
+    (TroubleKind::Fallback, &["lost_ms"]),
 ];
 
 /// What removing a trouble of this kind saves at most, by its leading finding.
@@ -32,6 +35,7 @@ pub(super) fn of(kind: TroubleKind, leading: Option<&Finding>) -> Loss {
     Loss {
         wall_ms: wall.map(Millis::as_f64),
         is_of_run: kind == TroubleKind::ManyTasks,
+        part: None,
         core_hours: collecting.map(|time| time.as_f64() / 3_600_000.0),
         gb_hours: wasted,
     }

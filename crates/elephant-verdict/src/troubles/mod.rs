@@ -8,6 +8,7 @@
 
 mod configuration;
 mod consequences;
+mod cost_at_most;
 mod executors;
 mod failed_run;
 mod fewer_executors;
@@ -25,6 +26,7 @@ mod replayed_change;
 mod replayed_job_change;
 mod resources;
 mod root_cause;
+mod saves;
 mod settled;
 mod settled_advice;
 mod straggling;
@@ -47,7 +49,7 @@ use elephant_ruleset::settings::{OrderBy, OrderParams};
 pub use executors::heap_per_task;
 pub use ranking::{Worth, WorthSum};
 pub use recommended::Recommended;
-pub use removal::saves;
+pub use saves::saves;
 pub use trouble::{Confidence, Telling, Trouble};
 pub use value::same as same_value;
 pub use without_effect::why as why_inert;
@@ -107,4 +109,4 @@ pub fn diagnose(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

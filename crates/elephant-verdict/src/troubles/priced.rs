@@ -5,10 +5,11 @@ use super::recommended::Recommended;
 use super::settled::Settled;
 use super::settled_advice::WithoutChange;
 use super::{
-    Basis, Case, Telling, Trouble, failed_run, measured_loss, memory_taken, reasons_first, removal,
-    task_numbers, unproven,
+    Basis, Case, Telling, Trouble, cost_at_most, failed_run, measured_loss, memory_taken, reasons_first,
+    removal, task_numbers, unproven,
 };
-use crate::savings::{Amounts, ApplicationSavings, Loss, Removal, Savings, shares};
+use crate::savings::{Amounts, ApplicationSavings, Loss, Removal, SavingStatus, Savings, shares};
+use elephant_base::severity::Severity;
 use elephant_model::model::Status;
 use elephant_rule::finding::{Finding, TroubleKind, drop_repeated};
 
@@ -50,10 +51,21 @@ pub(super) fn priced<'f>(case: &Case<'_>, settled: Settled<'f>) -> Priced<'f> {
     if let Some(savings) = &mut savings {
         savings.more_gb_hours = more;
     }
-    let is_first = |trouble: &Trouble| case.is_by_saving() && failed_run::is_failure(case.app, trouble);
+    // A stream that falls behind fails at what it is for, whatever else could be saved.
+    let fails = |trouble: &Trouble| {
+        failed_run::is_failure(case.app, trouble)
+            || (trouble.kind == TroubleKind::Stream && trouble.severity >= Severity::Moderate)
+    };
+    let is_first = |trouble: &Trouble| case.is_by_saving() && fails(trouble);
     troubles.sort_by(|a, b| (!is_first(a), a.worth, a.rank()).cmp(&(!is_first(b), b.worth, b.rank())));
     reasons_first::order(&mut troubles);
     Priced { findings, troubles, recommended, savings }
+}
+
+/// The part of the loss that the settings of a trouble's remedy give back, if it is not all.
+fn part_given_back(trouble: &Trouble) -> Option<f64> {
+    let remedy = trouble.advice.iter().find(|advice| !advice.settings.is_empty())?;
+    remedy.gives_back.map(|thousandths| f64::from(thousandths) / 1000.0)
 }
 
 /// Computes what each trouble saves, and all of them together.
@@ -82,17 +94,23 @@ fn save(
         removal::of(app, rules, metrics, (trouble, troubles), &told(trouble))
     };
     let removals: Vec<Removal> = troubles.iter().map(removal).collect();
-    let losses: Vec<Loss> = troubles
-        .iter()
-        .map(|trouble| measured_loss::of(trouble.kind, told(trouble).first().copied()))
-        .collect();
+    let leading: Vec<Option<&Finding>> =
+        troubles.iter().map(|trouble| told(trouble).first().copied()).collect();
+    let loss = |(trouble, leading): (&Trouble, Option<&Finding>)| Loss {
+        part: part_given_back(trouble),
+        ..measured_loss::of(trouble.kind, leading)
+    };
+    let losses: Vec<Loss> = troubles.iter().zip(leading.iter().copied()).map(loss).collect();
     let Savings { application, troubles: each } = shares(replays, &removals, false).bounded(&losses);
     let order = rules.order();
     let used = Amounts::used(metrics);
     let run = ranking::WholeRun { cost: cost(&used), used, run_time: metrics.run_time };
-    for (trouble, mut savings) in troubles.iter_mut().zip(each) {
+    for ((trouble, mut savings), leading) in troubles.iter_mut().zip(each).zip(leading) {
+        if let SavingStatus::Unknown(_) = savings.status {
+            savings.at_most = cost_at_most::of(app, metrics, trouble, leading);
+        }
         savings.alone_cost = savings.alone.as_ref().and_then(cost);
-        savings.share_cost = savings.share.as_ref().and_then(cost);
+        savings.share_cost = savings.share.as_ref().or(savings.at_most.as_ref()).and_then(cost);
         trouble.worth = if app.status == Status::Failed && trouble.kind == TroubleKind::Failures {
             // The whole run was for nothing.
             Worth::of_amounts(&run.used, run.cost, order)

@@ -1,5 +1,6 @@
 //! How much removing troubles is worth, for the order of reports.
 
+use elephant_base::whole::Whole;
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,8 @@ use elephant_base::units::Millis;
 use elephant_ruleset::settings::{OrderBy, OrderParams};
 
 /// How much it is worth to remove a trouble, or all troubles of an application. More worth compares as smaller, so that
-/// it comes first. Troubles rank after those with a known saving if their saving is unknown, not larger than its error,
-/// or only known to be at most some time.
+/// it comes first. An unknown saving ranks by the middle of its limit. Troubles rank last if nothing limits it, if it is not
+/// larger than its error, or if only some time that may be lost elsewhere limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, State)]
 pub struct Worth {
     known: Known,
@@ -62,6 +63,7 @@ impl Worth {
                 let of_time = run.of_time(expected_time(savings, share), order);
                 of_time.map_or(of_resources, |of_time| of_resources.min(of_time))
             }
+            (SavingStatus::Unknown(_), _) => run.of_limit(savings, order),
             _ => Self::default(),
         }
     }
@@ -87,6 +89,14 @@ pub(super) struct WholeRun {
 }
 
 impl WholeRun {
+    /// What an unknown saving is worth: the middle of its limit.
+    fn of_limit(&self, savings: &TroubleSavings, order: &OrderParams) -> Worth {
+        let Some(limit) = &savings.at_most else { return Worth::default() };
+        let of_resources = Worth::of_amounts(limit, savings.share_cost, order);
+        let of_time = self.of_time(Some(limit.wall_ms.point), order);
+        of_time.map_or(of_resources, |of_time| of_resources.min(of_time))
+    }
+
     /// What the time of a saving is worth, at the rate of this run; `None` if the run used nothing that is known.
     fn of_time(&self, saved_ms: Option<f64>, order: &OrderParams) -> Option<Worth> {
         let all = Worth::of_amounts(&self.used, self.cost, order);
@@ -124,9 +134,8 @@ const MILLION: f64 = 1e6;
 
 impl WorthSum {
     /// Adds an application.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate; values are positive
     pub fn add(&mut self, worth: &Worth) {
-        let value = (f64::from_bits(worth.value.0) * MILLION).round() as u128;
+        let value = (f64::from_bits(worth.value.0) * MILLION).round().as_u128();
         match worth.known {
             Known::Resources => self.resources = self.resources.saturating_add(value),
             Known::Time => self.time = self.time.saturating_add(value),
@@ -135,7 +144,6 @@ impl WorthSum {
     }
 
     /// Time counts only if no application has a value in resources.
-    #[allow(clippy::cast_precision_loss)]
     #[must_use]
     pub fn total(self) -> Worth {
         if self.resources > 0 {

@@ -9,14 +9,12 @@ use elephant_base::units::{Bytes, MbMillis, Millis};
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status, Subject};
-use elephant_rule::finding::{Finding, Measure, RuleFacts, SettingChange, TroubleKind};
+use elephant_rule::finding::{Finding, Measure, SettingChange, TroubleKind};
 use elephant_rule::params::Assumed;
 use elephant_ruleset::RuleSet;
 
 /// The rule about copies that were for nothing.
-const COPIES: &str = "speculation-waste";
-/// The rule about tasks of Spark that wait for shuffle data.
-const FETCH_WAIT: &str = "spark-fetch-wait";
+pub(super) const COPIES: &str = "speculation-waste";
 
 /// Nothing is saved by a change that is not recommended.
 pub(super) const WITHOUT_CHANGE: Removal = unknown(WhyUnknown::NotRecommended);
@@ -40,6 +38,7 @@ pub(super) fn of(
     let is_of_more = leading.is_some_and(|finding| finding.of_more_parts);
     let parts = || trouble.subjects.clone();
     match trouble.kind {
+        Kind::Failures if app.status == Status::Failed => unknown(WhyUnknown::ForNothing),
         Kind::Failures => resized(app, trouble, (Cause::Failures, Vec::new())),
         Kind::Shuffle => shuffle(app, trouble),
         Kind::Skew => {
@@ -50,13 +49,7 @@ pub(super) fn of(
         Kind::Stragglers if is_of_more => Removal::Replay(Cause::Stragglers, vec![Subject::Application]),
         Kind::Stragglers => Removal::Replay(Cause::Stragglers, parts()),
         Kind::Spill => resized(app, trouble, (Cause::Spill, parts())),
-        Kind::GarbageCollection if app.engine == Engine::Spark && trouble.change.is_empty() => {
-            unknown(WhyUnknown::NoSetting)
-        }
-        Kind::GarbageCollection => {
-            let limit = limit_of_collections(leading, rules.troubles().usual_collections.get());
-            resized(app, trouble, (Cause::Collections { limit }, parts()))
-        }
+        Kind::GarbageCollection => fewer_collections(app, rules, trouble, leading),
         Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
         Kind::FewTasks if fewer_executors::is_conditional(trouble) => unknown(WhyUnknown::FewerExecutors),
         Kind::FewTasks | Kind::ManyTasks => tasks(told),
@@ -72,14 +65,32 @@ pub(super) fn of(
         | Kind::RepeatedWork
         | Kind::SmallFiles
         | Kind::Scan
+        | Kind::Cache
+        | Kind::Schema
+        | Kind::Fallback
         | Kind::DriverTime => without_operator(trouble, leading),
         Kind::Cancelled => unknown(WhyUnknown::Cancelled),
+        Kind::Stream | Kind::StreamState => unknown(WhyUnknown::EndlessRun),
         Kind::Settings | Kind::FewExecutors | Kind::LongRun | Kind::LittleMemory => {
             of_executors(app, trouble)
         }
         _ if trouble.advice.is_empty() => unknown(WhyUnknown::NoRemedy),
         _ => unknown(WhyUnknown::NoModel),
     }
+}
+
+/// Without the collections beyond the usual ones, where a setting would avoid them.
+fn fewer_collections(
+    app: &Application,
+    rules: &RuleSet,
+    trouble: &Trouble,
+    leading: Option<&Finding>,
+) -> Removal {
+    if app.engine == Engine::Spark && trouble.change.is_empty() {
+        return unknown(WhyUnknown::NoSetting);
+    }
+    let limit = limit_of_collections(leading, rules.troubles().usual_collections.get());
+    resized(app, trouble, (Cause::Collections { limit }, trouble.subjects.clone()))
 }
 
 /// Idle executors are released, or there are fewer.
@@ -155,55 +166,6 @@ fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &
     match memory {
         Some(memory) => Removal::Memory(memory),
         None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(WhyUnknown::NoSize)),
-    }
-}
-
-/// What reports compute for remedies of the troubles that a rule finds: run time, memory over time, or both. Empty if there
-/// is no model for any of them.
-#[must_use]
-pub fn saves(rule: &str, facts: &RuleFacts) -> Vec<&'static str> {
-    let mut all = Vec::new();
-    for saving in [facts.tells].iter().chain(facts.also_tells).filter_map(|kind| saving(*kind, rule)) {
-        if !all.contains(&saving) {
-            all.push(saving);
-        }
-    }
-    all
-}
-
-/// The main saving by a remedy of a trouble of this kind; `rule` finds the trouble.
-fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
-    use TroubleKind as Kind;
-    match kind {
-        Kind::Failures
-        | Kind::Skew
-        | Kind::Stragglers
-        | Kind::Spill
-        | Kind::GarbageCollection
-        | Kind::FewTasks
-        | Kind::ManyTasks
-        | Kind::FewExecutors
-        | Kind::LongRun
-        | Kind::Waiting
-        | Kind::DriverTime
-        | Kind::Join
-        | Kind::Broadcast
-        | Kind::Python
-        | Kind::RepeatedWork
-        | Kind::SmallFiles
-        | Kind::Scan => Some("time"),
-        Kind::Shuffle if rule == FETCH_WAIT => Some("time"),
-        Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle | Kind::Settings => Some("memory"),
-        Kind::Speculation if rule == COPIES => Some("memory"),
-        Kind::Speculation
-        | Kind::Cancelled
-        | Kind::Unfinished
-        | Kind::SlowTasks
-        | Kind::LittleMemory
-        | Kind::Driver
-        | Kind::Imbalance
-        | Kind::Cluster
-        | Kind::Other => None,
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn built_in() -> TroubleParams {
     elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().troubles().clone()
 }
 
-pub(super) fn finding(
+pub(crate) fn finding(
     rule: &'static str,
     tells: TroubleKind,
     subject: Subject,
@@ -44,6 +44,7 @@ pub(super) fn finding(
         repartition: None,
         of_more_parts: false,
         also_about: Vec::new(),
+        in_queries: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
         caps: Caps::default(),

@@ -182,7 +182,6 @@ struct Held {
 
 impl Held {
     /// `None` if all containers have one size, as far as is known: then their number says as much.
-    #[allow(clippy::cast_precision_loss)]
     fn of(app: &Application, attempts: &[Attempt]) -> Option<Self> {
         let size =
             |kind: Kind| Some(requested_container(app, kind.group(), Assumed(None))?.whole_mib() as f64);

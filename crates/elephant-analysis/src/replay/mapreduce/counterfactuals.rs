@@ -266,7 +266,6 @@ impl Plan {
     }
 
     /// The work of all tasks, spread evenly over `count` tasks. The attempts that did not succeed stay as they are.
-    #[allow(clippy::cast_precision_loss)]
     fn spread(
         &self,
         kind: Kind,
@@ -319,7 +318,6 @@ impl Plan {
 
     /// The work of all reduces, spread over `count` of them with an overhead of `each`. More reduces are as uneven as the
     /// recorded ones were: hashing does not split the records of a key. Fewer are even.
-    #[allow(clippy::cast_precision_loss)]
     fn spread_reduces(&self, sample: &Sample, count: usize, each: f64, change: &Change) -> Vec<ReduceWork> {
         let part = |sum: f64| sum / count as f64;
         let tasks = sample.times.len() as f64;

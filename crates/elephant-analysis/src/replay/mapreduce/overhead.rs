@@ -95,7 +95,6 @@ impl Sample {
     }
 
     /// The overhead plus the median rate times the amount. A task with an unknown amount takes the median time.
-    #[allow(clippy::cast_precision_loss)]
     fn expected(&self, amounts: &[Option<u64>]) -> Option<Vec<f64>> {
         let overhead = self.intercept_on(amounts).unwrap_or_default();
         let pairs = || self.times.iter().zip(amounts);
@@ -126,7 +125,6 @@ impl Sample {
 
     /// The fixed cost of a task if `count` tasks do the same work: what a clear fit of time on bytes says. `None` if the tasks
     /// do not show it.
-    #[allow(clippy::cast_precision_loss)]
     pub(super) fn fixed_cost(&self, count: usize) -> Option<FixedCost> {
         let largest = self.bytes.iter().copied().max().flatten()? as f64;
         let each = self.total_bytes()? as f64 / count.max(1) as f64;
@@ -140,7 +138,6 @@ impl Sample {
     }
 
     /// From zero to the shortest time.
-    #[allow(clippy::cast_precision_loss)]
     fn intercept_on(&self, amounts: &[Option<u64>]) -> Option<f64> {
         let fit = self.fit_on(amounts)?;
         let least = MIN_CORRELATION.max(CHANCE / (fit.tasks as f64 + 2.0).sqrt());
@@ -148,7 +145,6 @@ impl Sample {
     }
 
     /// Least squares of time on amounts; `None` for fewer than three tasks.
-    #[allow(clippy::cast_precision_loss)]
     fn fit_on(&self, amounts: &[Option<u64>]) -> Option<Fit> {
         let known =
             self.times.iter().zip(amounts).filter_map(|(time, amount)| Some(((*amount)? as f64, *time)));

@@ -1,5 +1,6 @@
 //! What a recording says about slots, waiting and work.
 
+use elephant_base::whole::Whole;
 use std::collections::BTreeSet;
 
 use super::attempts::{Attempt, ReduceWork, Task, Work};
@@ -156,7 +157,6 @@ impl Plan {
     }
 
     /// What the job takes if its containers are busy all the time between the first and the last task.
-    #[allow(clippy::cast_precision_loss)]
     #[must_use]
     pub fn ideal(&self) -> Micros {
         let work: Micros = self.attempts.iter().map(|attempt| attempt.work.time()).sum();
@@ -165,14 +165,12 @@ impl Plan {
     }
 
     /// The largest factor by which the concurrent tasks of a kind increase.
-    #[allow(clippy::cast_precision_loss)]
     pub fn more_at_once(&self, change: &Change) -> f64 {
         let factor = |kind: Kind| Some((*change.room.get(kind))? as f64 / *self.peaks.get(kind) as f64);
         Kind::ALL.into_iter().filter_map(factor).fold(1.0, f64::max)
     }
 
     /// What fewer tasks save on each container, in milliseconds: `less` time of tasks, and the time between them.
-    #[allow(clippy::cast_precision_loss)]
     pub fn start_ups_saved(&self, change: &Change, less: Micros) -> f64 {
         let saved = |kind: Kind, new: Option<usize>| {
             let before = self.tasks.iter().filter(|task| task.kind == kind).count();
@@ -185,7 +183,6 @@ impl Plan {
     }
 
     /// The mean number of containers until the last task started, as a share of the most.
-    #[allow(clippy::cast_precision_loss)]
     #[must_use]
     pub fn share_of_containers(&self) -> f64 {
         let last = self.attempts.last().map_or(self.launch, |attempt| attempt.start);
@@ -204,7 +201,6 @@ impl Plan {
 }
 
 /// The containers of a node, if the nodes had as many at the job's peak; 1 if the history names no node.
-#[allow(clippy::cast_precision_loss)]
 fn containers_of_node(app: &Application, containers: usize) -> f64 {
     let rows =
         |group: &'_ TaskGroup| (0..group.attempts.len()).filter_map(|row| group.attempts.node(row)).collect();
@@ -214,10 +210,9 @@ fn containers_of_node(app: &Application, containers: usize) -> f64 {
 }
 
 /// Maps that must have ended before reduces start.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn maps_needed(share: f64, maps: usize) -> usize {
     // Hadoop computes with floats: 0.05 of 20 maps is one map.
-    (((share * maps as f64) - 1e-6).ceil().max(0.0) as usize).min(maps)
+    ((share * maps as f64) - 1e-6).ceil().max(0.0).as_usize().min(maps)
 }
 
 /// The attempts by start, and the tasks they belong to.

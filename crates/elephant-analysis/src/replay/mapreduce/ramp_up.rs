@@ -3,6 +3,7 @@
 use super::Kind;
 use super::attempts::{Attempt, Task};
 use crate::replay::Micros;
+use elephant_base::whole::Whole;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 
@@ -34,10 +35,9 @@ impl RampUp {
     }
 
     /// The reduces that may hold some of these containers while maps wait, of which this many have ended and are left.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub(super) fn reduces(&self, containers: usize, (ended, left): (usize, usize)) -> usize {
         let share = ended as f64 / ended.saturating_add(left).max(1) as f64;
-        let ideal = (share.min(self.limit) * containers as f64) as usize;
+        let ideal = (share.min(self.limit) * containers as f64).as_usize();
         // What maps do not need is free for reduces.
         ideal.max(containers.saturating_sub(left)).max(self.recorded)
     }

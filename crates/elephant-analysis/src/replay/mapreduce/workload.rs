@@ -7,6 +7,7 @@ use super::ramp_up::RampUp;
 use super::slots::{Opening, Slots, resized};
 use super::{ByKind, Change, Kind};
 use crate::replay::Micros;
+use elephant_base::whole::Whole;
 use elephant_model::model::table::Outcome;
 
 /// An attempt to be run.
@@ -228,12 +229,11 @@ fn is_earlier(plan: &Plan, slow_start: f64) -> bool {
 
 /// When a reduce slot opens with another number of maps, or another slow start. A slot that opened later than the slow
 /// start asks for waited for something else: in Hadoop 1, an earlier slow start does not open it earlier.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn opening_among(plan: &Plan, opening: Opening, maps: usize, slow_start: Option<f64>) -> Opening {
     let recorded = plan.maps;
     let scaled = |count: usize| {
         let share = count as f64 / recorded.max(1) as f64;
-        if maps == recorded { count.min(maps) } else { ((share * maps as f64).round() as usize).min(maps) }
+        if maps == recorded { count.min(maps) } else { (share * maps as f64).round().as_usize().min(maps) }
     };
     let waited = scaled(opening.maps);
     let waits = match slow_start {

@@ -17,7 +17,7 @@ impl Plan {
     /// If the log lacks what a replay needs.
     pub fn of(app: &Application) -> Result<Self, Unknown> {
         let spark = app.spark.as_deref().ok_or(Unknown::OtherEngine)?;
-        if !app.complete {
+        if !app.has_schedule() {
             return Err(Unknown::Incomplete);
         }
         let (start, end) = app.submitted_at.zip(app.finished_at).ok_or(Unknown::NoLife)?;

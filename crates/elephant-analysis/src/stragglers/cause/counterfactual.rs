@@ -8,6 +8,7 @@
 //! The rule follows the trace analysis of K. Ousterhout et al., "Making Sense of Performance in Data
 //! Analytics Frameworks", NSDI 2015, section 5.
 
+use elephant_base::whole::Whole;
 use std::cell::OnceCell;
 
 use crate::stragglers::labels::{just_below, multiple};
@@ -186,9 +187,8 @@ impl Comparison {
 
     /// The task's input.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it was a whole number
     pub(crate) fn input(&self, place: usize) -> Option<u64> {
-        Some(self.tasks.get(place)?.input?.max(0.0) as u64)
+        Some(self.tasks.get(place)?.input?.max(0.0).as_u64())
     }
 
     /// The task's input over the group's median.

@@ -7,6 +7,7 @@
 //! rate. With many tasks the smallest difference is significant, so the effect must be large as well:
 //! otherwise the node is only suspected.
 
+use elephant_base::whole::Whole;
 use std::collections::BTreeMap;
 
 use super::Params;
@@ -62,12 +63,11 @@ impl SlowNode {
     /// The number of stragglers that the node is blamed for: those beyond the share of the other nodes; 0 if
     /// the node is only suspected.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most its stragglers
     pub(crate) fn excess(&self) -> usize {
         if self.suspected {
             0
         } else {
-            (self.own.stragglers as f64 - self.expected).round().max(0.0) as usize
+            (self.own.stragglers as f64 - self.expected).round().max(0.0).as_usize()
         }
     }
 }

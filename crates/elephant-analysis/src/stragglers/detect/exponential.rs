@@ -1,5 +1,7 @@
 //! Hadoop 3.3's smoothed progress rate (`SimpleExponentialSmoothing`).
 
+use elephant_base::whole::Whole;
+
 /// Lower bound of the rate, per millisecond. Without a forecast an attempt thus seems never to end.
 const LEAST_RATE: f64 = 1e-10;
 
@@ -64,10 +66,9 @@ impl Smoothing {
 
     /// Estimated run time of the attempt, in ms.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
     pub fn estimated_run_time(&self) -> i64 {
         let left = (1.0 - self.progress) / self.forecast().unwrap_or(LEAST_RATE).max(LEAST_RATE);
-        (left + self.at_ms.saturating_sub(self.start_ms) as f64) as i64
+        (left + self.at_ms.saturating_sub(self.start_ms) as f64).as_i64()
     }
 }
 

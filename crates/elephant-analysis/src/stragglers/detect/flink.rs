@@ -3,6 +3,7 @@
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Needs, Parameter, Value};
 use crate::stragglers::labels::multiple;
+use elephant_base::whole::Whole;
 
 /// Flags attempts that exceed a multiple of the median time per input of the fastest finished tasks.
 #[derive(Debug, Clone, Copy)]
@@ -22,13 +23,12 @@ impl Flink {
 
     /// Whether times are per input, and the limit: seconds per unit of input if all inputs are known,
     /// otherwise seconds.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
     fn baseline(&self, snapshot: &Snapshot<'_>) -> Option<(bool, f64)> {
         let completed = snapshot.completed;
         if (completed.count() as f64) < self.ratio * snapshot.total as f64 {
             return None;
         }
-        let first = (self.ratio * snapshot.total as f64).round() as usize;
+        let first = (self.ratio * snapshot.total as f64).round().as_usize();
         let rank = first / 2;
         let all_known = snapshot.running.iter().all(|attempt| attempt.input.is_some());
         if let Some(weighted) = completed.weighted(rank).filter(|_| all_known) {

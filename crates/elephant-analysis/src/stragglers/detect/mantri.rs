@@ -4,6 +4,7 @@
 
 use super::snapshot::{Past, Running, Snapshot, to_millis};
 use super::{Compared, Detector, Parameter, Value};
+use elephant_base::whole::Whole;
 
 /// Probability that another run saves resources when `copies` are running: the share of run times of finished
 /// tasks with `t_new (c + 1) / c < t_rem`. `None` if there are no run times or no copies.
@@ -31,7 +32,6 @@ impl Mantri {
     pub(crate) const DEFAULT: Self = Self { delta: 0.25, min_completed: 5 };
 
     /// An attempt that needs more seconds than this gets a copy; `None` while too few tasks are done.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
     fn doubled(&self, snapshot: &Snapshot<'_>) -> Option<f64> {
         let count = snapshot.completed.count();
         if count < self.min_completed {
@@ -39,7 +39,7 @@ impl Mantri {
         }
         // The share of short runs exceeds delta exactly if the run at this rank is short. This takes one
         // lookup instead of one scan per attempt.
-        let rank = (self.delta * count as f64).floor() as usize;
+        let rank = (self.delta * count as f64).floor().as_usize();
         snapshot.completed.duration_ms(rank).map(|run| 2.0 * run as f64 / 1000.0)
     }
 }

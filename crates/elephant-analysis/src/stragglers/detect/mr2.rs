@@ -7,6 +7,7 @@ use super::exponential::{Smoothing, replacement_with_margin};
 use super::options::EngineSetting;
 use super::snapshot::{Past, Running, Snapshot, to_millis};
 use super::{Compared, Detector, Parameter, Value};
+use elephant_base::whole::Whole;
 use elephant_model::model::Engine;
 use elephant_model::model::conf::defaults::Version;
 
@@ -72,9 +73,8 @@ pub fn gate_is_open(completed: usize, total: usize) -> bool {
 /// Estimated run time of an attempt, from its mean progress rate up to its last report
 /// (`LegacyTaskRuntimeEstimator`), in ms.
 #[must_use]
-#[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
 pub fn legacy_estimate(start: i64, report: i64, progress: f64) -> i64 {
-    (report.saturating_sub(start) as f64 / progress.max(LEAST_PROGRESS)) as i64
+    (report.saturating_sub(start) as f64 / progress.max(LEAST_PROGRESS)).as_i64()
 }
 
 /// Limits on the number of concurrent copies.
@@ -94,10 +94,9 @@ impl Caps {
 
     /// How many copies may run at the same time.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // shares of counts
     pub fn allowed(&self, total: usize, running: usize) -> usize {
-        let of_total = (self.of_total * total as f64) as usize;
-        let of_running = (self.of_running * running as f64) as usize;
+        let of_total = (self.of_total * total as f64).as_usize();
+        let of_running = (self.of_running * running as f64).as_usize();
         self.minimum.max(of_total).max(of_running)
     }
 }
@@ -176,7 +175,6 @@ impl Mr2 {
     }
 
     /// Run time of a new attempt in milliseconds; `None` while too few tasks are done.
-    #[allow(clippy::cast_possible_truncation)] // as Hadoop does; float casts saturate
     fn new_attempt(&self, snapshot: &Snapshot<'_>) -> Option<i64> {
         let completed = snapshot.completed;
         if !gate_is_open(completed.count(), snapshot.total) {
@@ -189,7 +187,7 @@ impl Mr2 {
                 replacement_with_margin(mean, completed.standard_deviation()?, completed.count())
             }
         };
-        Some(to_millis(seconds) as i64)
+        Some(to_millis(seconds).as_i64())
     }
 }
 

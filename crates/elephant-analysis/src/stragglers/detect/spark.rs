@@ -3,6 +3,7 @@
 use super::options::{DetectorOptions, EngineSetting};
 use super::snapshot::{Completed, Past, Running, Snapshot};
 use super::{Compared, Detector, Needs, Parameter, Value};
+use elephant_base::whole::Whole;
 use elephant_model::model::Engine;
 use elephant_model::model::conf::defaults::Version;
 
@@ -29,9 +30,8 @@ impl MedianRule {
 
 /// The number of tasks of `total` that must have succeeded: `max(1, floor(quantile * total))`.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
 pub fn min_finished(quantile: f64, total: usize) -> usize {
-    ((quantile * total as f64).floor() as usize).max(1)
+    (quantile * total as f64).floor().as_usize().max(1)
 }
 
 /// A task is speculated above this run time, in ms: `max(multiplier * median, min_runtime)`.

@@ -14,6 +14,7 @@ use elephant_analysis::stragglers::first_order::{FirstOrder, GuessError, Input, 
 use elephant_analysis::stragglers::quality::{Judged, Quality};
 use elephant_analysis::stragglers::regression::ProgressModel;
 use elephant_base::stats::descriptive::median;
+use elephant_base::whole::Whole;
 use serde_json::{Value, json};
 
 use super::oracle::{Case, cases, numbers};
@@ -228,8 +229,7 @@ fn oracle_mr2_legacy() {
                     return Worth::OnSchedule;
                 }
                 let mean = completed.iter().sum::<f64>() / completed.len() as f64;
-                #[allow(clippy::cast_possible_truncation)] // as Hadoop does
-                let new_attempt = mean as i64;
+                let new_attempt = mean.as_i64();
                 let start = whole(&attempt["start"]);
                 let estimate =
                     legacy_estimate(start, whole(&attempt["update"]), number(&attempt["progress"]));

@@ -2,3 +2,4 @@
 
 mod advice;
 mod agreement;
+mod plans;

@@ -10,6 +10,7 @@ use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::replay::{Attempt, Options, Timeline};
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::units::Millis;
+use elephant_base::whole::Whole;
 use elephant_model::engine_facts::hadoop::PAUSE_WITHOUT_COPY_MS;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::spark::ClusterManager;
@@ -69,12 +70,13 @@ pub(in crate::any) fn switch_on(
     if app.engine == Engine::Spark && ClusterManager::of_application(app) == Some(ClusterManager::Local) {
         return Vec::new();
     }
+    let lost = time_lost(views);
     let off = |unknown| Candidates::of(views, causes, unknown, |view| is_on(app, view.group) == Some(false));
     let on = |candidates: &[Candidates<'_, '_>], condition: &str| -> Vec<Advice> {
         match app.engine {
-            Engine::Spark => switch_on_spark(app, candidates, condition).into_iter().collect(),
+            Engine::Spark => switch_on_spark(app, candidates, (condition, lost)).into_iter().collect(),
             Engine::MapReduce => {
-                candidates.iter().filter_map(|it| switch_on_mapreduce(app, it, condition)).collect()
+                candidates.iter().filter_map(|it| switch_on_mapreduce(app, it, (condition, lost))).collect()
             }
         }
     };
@@ -85,7 +87,27 @@ pub(in crate::any) fn switch_on(
     on(&off(true), IF_UNKNOWN).into_iter().map(Advice::conditional).collect()
 }
 
-fn switch_on_spark(app: &Application, off: &[Candidates<'_, '_>], condition: &str) -> Option<Advice> {
+/// The time that the stragglers of groups took longer than other tasks.
+pub(in crate::any) fn time_lost(views: &[GroupStragglers<'_>]) -> Millis {
+    let of_view = |view: &GroupStragglers<'_>| -> Millis {
+        let Some(limit) = view.labels.limit else { return Millis::ZERO };
+        let beyond = |task: &Execution| Millis::from_seconds(task.duration - limit.reference);
+        view.unexplained().filter_map(beyond).sum()
+    };
+    views.iter().map(of_view).sum()
+}
+
+/// The part of the time lost that copies give back, in thousandths.
+fn part_of(given_back: Millis, lost: Millis) -> Option<u16> {
+    let part = given_back.as_f64() / lost.as_f64();
+    (lost > Millis::ZERO).then(|| u16::try_from((1000.0 * part.min(1.0)).as_u32()).ok())?
+}
+
+fn switch_on_spark(
+    app: &Application,
+    off: &[Candidates<'_, '_>],
+    (condition, lost): (&str, Millis),
+) -> Option<Advice> {
     let stragglers = SparkStragglers::of(app, off);
     let (best, caught) = stragglers.best();
     if caught == 0 {
@@ -95,12 +117,24 @@ fn switch_on_spark(app: &Application, off: &[Candidates<'_, '_>], condition: &st
     changes.extend(stragglers.changes(app, best));
     let caught = of_all(caught, stragglers.all());
     let what = format!("{condition}enable speculative execution; {caught} would have been copied in time");
-    Some(Advice::new(what).set_for_first(changes))
+    let part = part_of(stragglers.given_back(best), lost);
+    Some(Advice::new(what).set_for_first(changes).giving_back(part))
 }
 
-fn switch_on_mapreduce(app: &Application, off: &Candidates<'_, '_>, condition: &str) -> Option<Advice> {
-    let copied =
-        fates_of_stragglers(off).iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
+fn switch_on_mapreduce(
+    app: &Application,
+    off: &Candidates<'_, '_>,
+    (condition, lost): (&str, Millis),
+) -> Option<Advice> {
+    let reference = off.view.labels.limit.map(|limit| limit.reference);
+    let (mut copied, mut given_back) = (0, Millis::ZERO);
+    for (task, fate) in fates_of_stragglers(off) {
+        if let Fate::Speculated(at) = fate {
+            copied += 1;
+            let left = reference.and_then(|reference| Millis::from_seconds(task.duration - reference));
+            given_back = given_back + left.and_then(|left| less(left, at)).unwrap_or_default();
+        }
+    }
     let kind = off.view.group.kind;
     (copied > 0).then(|| {
         let copied = of_all(copied, off.tasks.len() as u64);
@@ -108,7 +142,7 @@ fn switch_on_mapreduce(app: &Application, off: &Candidates<'_, '_>, condition: &
         let what = format!(
             "{condition}enable speculative execution for {name} tasks; {copied} would have been copied"
         );
-        Advice::new(what).set([change(app, switch(kind), true)])
+        Advice::new(what).set([change(app, switch(kind), true)]).giving_back(part_of(given_back, lost))
     })
 }
 
@@ -124,6 +158,7 @@ pub(in crate::any) fn better_settings(
     app: &Application,
     watched: &[Candidates<'_, '_>],
     in_time: u64,
+    lost: Millis,
 ) -> Vec<Advice> {
     if watched.iter().all(|it| it.tasks.is_empty()) {
         return vec![
@@ -153,13 +188,15 @@ pub(in crate::any) fn better_settings(
                 ];
             }
             let caught = of_all(caught, stragglers.all());
+            let part = part_of(stragglers.given_back(best), lost);
             let what = format!("copy earlier; {caught} would have been copied in time");
-            vec![Advice::new(what).set(stragglers.changes(app, best))]
+            vec![Advice::new(what).set(stragglers.changes(app, best)).giving_back(part)]
         }
         // The speculator of Hadoop 0.20 and 1 has no such settings, and decides in another way.
         Engine::MapReduce if app.ran_on_job_tracker() => vec![SLOW_COPIES.into()],
         Engine::MapReduce => {
-            let fates: Vec<Fate> = watched.iter().flat_map(fates_of_stragglers).collect();
+            let fates: Vec<Fate> =
+                watched.iter().flat_map(fates_of_stragglers).map(|(_, fate)| fate).collect();
             let copied = fates.iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
             if copied > 0 && watched.iter().all(|it| Copies::of(it.view.group).launched == 0) {
                 return vec![format!(
@@ -222,15 +259,23 @@ impl SparkStragglers {
     }
 
     /// How many stragglers this setting would have copied in time.
-    fn caught(&self, (quantile, multiplier): Setting) -> u64 {
-        let in_time = |medians: &Medians, (attempt, latest): &(Attempt, Millis)| {
-            let first = medians.first_flag(attempt, quantile, multiplier, self.min_runtime);
-            first.is_some_and(|first| first <= *latest)
-        };
-        let of_group = |(medians, late): &(Medians, Vec<_>)| {
-            late.iter().filter(|late| in_time(medians, late)).count() as u64
-        };
-        self.groups.iter().map(of_group).sum()
+    fn caught(&self, setting: Setting) -> u64 {
+        self.left_of_each(setting).count() as u64
+    }
+
+    /// The time that these copies would have spared.
+    fn given_back(&self, setting: Setting) -> Millis {
+        self.left_of_each(setting).sum()
+    }
+
+    /// The time that is left when this setting copies a straggler, for each that it copies in time.
+    fn left_of_each(&self, (quantile, multiplier): Setting) -> impl Iterator<Item = Millis> {
+        self.groups.iter().flat_map(move |(medians, late)| {
+            late.iter().filter_map(move |(attempt, latest)| {
+                let first = medians.first_flag(attempt, quantile, multiplier, self.min_runtime)?;
+                less(*latest, first)
+            })
+        })
     }
 
     /// The most conservative of the settings that catch most; the current one is preferred.
@@ -258,6 +303,11 @@ impl SparkStragglers {
     }
 }
 
+/// What is left of a time after another one; `None` if that is longer.
+fn less(time: Millis, other: Millis) -> Option<Millis> {
+    time.get().checked_sub(other.get()).map(Millis::new)
+}
+
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
@@ -272,14 +322,14 @@ pub(in crate::any) fn defaults(app: &Application) -> SparkSpeculation {
 }
 
 /// The decisions of Hadoop's speculator about stragglers of a group.
-fn fates_of_stragglers(Candidates { view, tasks }: &Candidates<'_, '_>) -> Vec<Fate> {
+fn fates_of_stragglers<'c>(Candidates { view, tasks }: &'c Candidates<'_, '_>) -> Vec<(&'c Execution, Fate)> {
     if tasks.is_empty() {
         return Vec::new();
     }
     let timeline = Timeline::of(view.group, &view.executions);
     let places = timeline.places();
     let all = fates(&timeline, &Mr2::LEGACY, &Options::of_engine(Engine::MapReduce));
-    tasks.iter().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
+    tasks.iter().filter_map(|task| Some((task, *all.get(*places.get(&task.attempt())?)?))).collect()
 }
 
 /// The estimator of Hadoop 3.3 that gives more weight to recent progress.

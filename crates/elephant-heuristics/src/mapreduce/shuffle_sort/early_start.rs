@@ -6,6 +6,7 @@ use elephant_analysis::replay::mapreduce::{Cause, Kind};
 use elephant_base::severity::Severity;
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_base::whole::Whole;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -89,7 +90,6 @@ impl ShuffleSort {
 
 impl ShuffleSort {
     /// An earlier start of reduce tasks that start after almost all map tasks, if the last of these take a while.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the number of tasks
     pub(super) fn earlier_start(
         &self,
         app: &Application,
@@ -99,7 +99,7 @@ impl ShuffleSort {
         let is_late =
             app.in_force(ConfKey::SlowStart, Conf::fraction).is_some_and(|now| now >= self.late_start.get());
         let ends = app.group(TaskKind::Map).filter(|_| is_late)?.sorted_ends();
-        let done = (self.earlier_start.get() * ends.len() as f64).ceil() as usize;
+        let done = (self.earlier_start.get() * ends.len() as f64).ceil().as_usize();
         let earlier = Millis::between(*ends.get(done.checked_sub(1)?)?, *ends.last()?)?;
         let waits = waiting(app, reduces)?;
         let gains = earlier.as_f64() >= self.earlier_gain.get() * mean_shuffle as f64;
@@ -138,7 +138,6 @@ fn waits(app: &Application, reduces: &TaskGroup) -> Option<Vec<i64>> {
 
 /// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid at least half of it.
 /// `None` if no slow start would, because most map tasks end long before the last ones.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the number of tasks
 pub(super) fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
     let waiting = waiting(app, reduces)?;
     if waiting * 2 < mean_shuffle {
@@ -153,7 +152,7 @@ pub(super) fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: 
     // In steps of 5 %, at most 1 and never below the current value.
     let share = ((share * 20.0).floor() / 20.0).clamp(0.05, 1.0);
     let now = app.in_force(ConfKey::SlowStart, Conf::fraction)?;
-    let needed = (share * ends.len() as f64 - 1e-6).ceil() as usize;
+    let needed = (share * ends.len() as f64 - 1e-6).ceil().as_usize();
     let still_waiting = last_map - ends.get(needed.checked_sub(1)?)?;
     (share > now && still_waiting * 2 <= waiting).then_some((waiting, share))
 }

@@ -4,6 +4,7 @@ use super::{Job, Skew};
 use crate::mapreduce::support::counters::to_millis;
 use elephant_base::stats::descriptive::median_in_place;
 use elephant_base::units::three_digits;
+use elephant_base::whole::Whole;
 use elephant_model::model::table::Locality;
 use elephant_rule::finding::Advice;
 
@@ -45,14 +46,13 @@ impl Remote {
         explains.then_some(Self { count: remote.len(), all, median, of_local })
     }
 
-    #[allow(clippy::cast_possible_truncation)] // milliseconds of tasks
     pub(super) fn advice(self) -> Advice {
         let Self { count, all, median, of_local } = self;
         Advice::new(format!(
             "{count} of {all} map tasks read their input from other nodes and run {}, {}× as long as those that read it from \
              their own: raise the replication of the input (hdfs dfs -setrep) or spread it over the nodes (hdfs balancer), and \
              let the scheduler wait longer for a node with the data (yarn.scheduler.capacity.node-locality-delay)",
-            to_millis(median as i64),
+            to_millis(median.as_i64()),
             three_digits(median / of_local.max(1.0))
         ))
     }

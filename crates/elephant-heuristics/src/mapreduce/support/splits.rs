@@ -11,6 +11,7 @@ use elephant_base::stats::max_concurrent::max_concurrent;
 use elephant_base::stats::split::{TwoGroups, above_median, two_groups};
 use elephant_base::stats::truncated_mean;
 use elephant_base::units::{Bytes, Millis};
+use elephant_base::whole::Whole;
 use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
@@ -125,7 +126,6 @@ pub(in crate::mapreduce) fn at_once(group: &TaskGroup) -> u64 {
 /// If a few map tasks read much more than the others, the split is at most what the others read, so that all tasks take
 /// as long. But it is not so small that starting up takes much of the time, and at most half of what the
 /// large tasks read: larger splits would not split them.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 pub(in crate::mapreduce) fn split_for(app: &Advised<'_>, group: &TaskGroup, target: Target) -> Option<Bytes> {
     if is_unreadable(group, &Counter::INPUT_BYTES) {
         return None;
@@ -137,7 +137,7 @@ pub(in crate::mapreduce) fn split_for(app: &Advised<'_>, group: &TaskGroup, targ
     if input <= 0 || time <= 0 {
         return None;
     }
-    let size = Bytes::new((input as f64 * target.growth(app, group, time)) as u64);
+    let size = Bytes::new((input as f64 * target.growth(app, group, time)).as_u64());
     let by_means = two_groups(&inputs);
     // Among many tasks, the means may not show a few large ones.
     let apart =

@@ -12,6 +12,7 @@ use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::severity::Severity;
 use elephant_base::stats::descriptive::mean;
 use elephant_base::units::Millis;
+use elephant_base::whole::Whole;
 use elephant_catalogue::Advised;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -72,7 +73,6 @@ impl FewTasks {
     }
 
     /// `None` if a replay cannot tell. At most `limit` tasks make sense.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
     fn of(app: &Advised<'_>, (kind, limit): (Kind, f64), params: &Time) -> Option<Self> {
         if app.uberized == Some(true) {
             return None;
@@ -87,7 +87,7 @@ impl FewTasks {
         }
         let factor = most / f64::from(now);
         let tried = (MAX_ATTEMPTS / plan.attempts_count().max(1)).clamp(LEAST_TRIED, MOST_TRIED);
-        let number = |step: usize| (f64::from(now) * factor.powf(step as f64 / tried as f64)) as u32;
+        let number = |step: usize| (f64::from(now) * factor.powf(step as f64 / tried as f64)).as_u32();
         let mut numbers: Vec<u32> = (1..=tried).map(number).filter(|number| *number > now).collect();
         numbers.dedup();
         let more = |count: u32| Cause::Tasks(kind, count as usize, StartUp::Container);
@@ -227,7 +227,6 @@ impl Time {
 
     /// What the job loses by large splits; `None` if it is unknown, or if map tasks are too short to be divided,
     /// or run in waves.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
     fn few_maps(&self, app: &Advised<'_>, group: &TaskGroup) -> Option<FewTasks> {
         let splits = LargeSplits::of(app, group)?;
         let now = group.tasks.len() as f64;
@@ -257,7 +256,7 @@ impl Time {
         let wanted = (now * mean / (self.target_share.get() * span)).max(2.0 * now).min(most);
         let lost = mean / 2.0;
         Some(FewTasks {
-            wanted: wanted.ceil() as u32,
+            wanted: wanted.ceil().as_u32(),
             lost: Millis::from_f64(lost)?,
             share: lost / span,
             splits: Some(splits),

@@ -9,6 +9,7 @@ use elephant_analysis::replay::Micros;
 use elephant_analysis::replay::mapreduce::{Cause, Kind, Plan, StartUp};
 use elephant_analysis::task_time::time_of_tasks;
 use elephant_base::units::Millis;
+use elephant_base::whole::Whole;
 use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{ConfKey, defaults};
@@ -47,9 +48,8 @@ impl ManyTasks {
 }
 
 /// The number of tasks, once the work per task has grown.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 pub(super) fn number_after(total: u64, growth: f64) -> u64 {
-    ((total as f64 / growth).ceil() as u64).max(1)
+    (total as f64 / growth).ceil().as_u64().max(1)
 }
 
 impl RunTime {

@@ -13,6 +13,7 @@ use crate::spark::support::application::{change_to, runs_sql};
 use crate::spark::support::memory::is_local;
 use crate::spark::support::partitions::{self, Source};
 use crate::spark::support::spill_sizing::AgainstSpill;
+use crate::spark::support::spilling::SpillingOperator;
 use crate::spark::support::stage_figures::{Flow, FlowKind};
 use crate::spark::support::stage_text::{first_line, label};
 use elephant_base::severity::Severity;
@@ -27,7 +28,7 @@ use elephant_rule::finding::{
 const STAGE: &str = "{stage}: {troubles}";
 
 const SKEW: &str = "the slowest task ran for {longest}, {times}× the median of {median} ({limit}), {causes}";
-const SPILL: &str = "tasks spilled {spilled} from memory[, {share} the {data} read or written] ({limit})";
+const SPILL: &str = "tasks spilled {spilled} from memory[, {share} the {data} read or written][, most in {operator}] ({limit})";
 const LONG_TASKS: &str = "the median task ran for {median} ({limit})";
 const FAILURES: &str = "{failed} task attempts failed in a stage of {tasks} tasks[, {out_of_memory} of them out of \
                         memory][, {over_memory} of them killed because their container exceeded its memory limit] ({limit})";
@@ -63,7 +64,9 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
 }
 
 fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &Limits) -> Judgement {
-    let troubles = troubles(stage, limits);
+    let spills = stage.spill > Severity::None;
+    let spilling = spills.then(|| SpillingOperator::of(facts.app, facts.spark, stage.stage)).flatten();
+    let troubles = troubles(stage, spilling.as_ref(), limits);
     // Failures because of memory are part of the severity without a phrase of their own.
     let kind = troubles.first().map_or(TroubleKind::Failures, |(kind, _)| *kind);
     let phrases = Phrase::list("; ", troubles.into_iter().map(|(_, phrase)| phrase));
@@ -79,13 +82,17 @@ fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits
         .facts(evidence(stage, limits))
         .message(STAGE, &[("stage", &label(stage.stage)), ("troubles", &phrases)])
         .tells(kind)
-        .advice(|| advice(facts, stage, changes, limits))
+        .advice(|| advice(facts, stage, spilling.as_ref(), (changes, limits)))
 }
 
 /// The problems of the stage, worst first.
-fn troubles(stage: &Analysis<'_>, limits: &Limits) -> Vec<(TroubleKind, Phrase)> {
+fn troubles(
+    stage: &Analysis<'_>,
+    spilling: Option<&SpillingOperator>,
+    limits: &Limits,
+) -> Vec<(TroubleKind, Phrase)> {
     let mut troubles = vec![
-        (stage.spill, TroubleKind::Spill, spill(stage, limits)),
+        (stage.spill, TroubleKind::Spill, spill(stage, spilling, limits)),
         (stage.long_tasks, TroubleKind::FewTasks, long_tasks(stage, limits)),
     ];
     if limits.report_skew {
@@ -129,7 +136,7 @@ fn why(cause: Cause, stage: &Analysis<'_>) -> Phrase {
     }
 }
 
-fn spill(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
+fn spill(stage: &Analysis<'_>, spilling: Option<&SpillingOperator>, limits: &Limits) -> Option<Phrase> {
     let (spilled, data) = (stage.figures.spilled()?, stage.figures.largest_flow()?);
     let share = (data > Bytes::default()).then(|| multiple(spilled.as_f64() / data.as_f64()));
     Some(Phrase::new(
@@ -138,6 +145,7 @@ fn spill(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
             ("spilled", &spilled),
             ("share", &share.unwrap_or_default()),
             ("data", &data),
+            ("operator", &spilling.map(|spilling| spilling.name.as_str()).unwrap_or_default()),
             ("limit", &limits.spill_ratio.describe_in(stage.spill, percent)),
         ],
     ))
@@ -193,14 +201,19 @@ fn evidence(stage: &Analysis<'_>, limits: &Limits) -> Vec<(&'static str, Measure
     known.into_iter().flatten().chain(skew).chain(levels).collect()
 }
 
-fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &Limits) -> Vec<Advice> {
+fn advice(
+    facts: &Facts<'_>,
+    stage: &Analysis<'_>,
+    spilling: Option<&SpillingOperator>,
+    (changes, limits): (&[Change], &Limits),
+) -> Vec<Advice> {
     let mut advice = Vec::new();
     if limits.report_skew && stage.skew > Severity::None {
         advice.extend(stage.causes.iter().flat_map(|cause| against(*cause, facts, stage)));
     }
     if stage.spill > Severity::None {
         advice.extend(more_tasks(facts, stage, limits));
-        advice.push(against_spill(facts, stage));
+        advice.push(against_spill(facts, stage, spilling));
     }
     if stage.long_tasks > Severity::None {
         advice.push(shorter_tasks(facts, stage, changes, limits));
@@ -214,9 +227,9 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
     advice
 }
 
-/// Less data in memory: in the work of Spark's own, by that; in a query, by what it reads; in code with RDDs, by what it
+/// Less data in memory: in the work of Spark's own, by that; in a query, by the operator that spills; in code with RDDs, by what it
 /// keeps for each key, too.
-fn against_spill(facts: &Facts<'_>, stage: &Analysis<'_>) -> Advice {
+fn against_spill(facts: &Facts<'_>, stage: &Analysis<'_>, spilling: Option<&SpillingOperator>) -> Advice {
     const LESS: &str = "keep less data in memory: drop columns and rows before joins and aggregations";
     let Facts { app, spark, .. } = *facts;
     if let Some(chosen) = partitions::of_stage(app, spark, stage.stage) {
@@ -226,7 +239,9 @@ fn against_spill(facts: &Facts<'_>, stage: &Analysis<'_>) -> Advice {
         Some(FixedBy::Single(Single::Window)) => {
             "give the window a key (PARTITION BY): without one, a single task sorts all rows".into()
         }
-        _ if runs_sql(spark, stage.stage) => LESS.into(),
+        _ if runs_sql(spark, stage.stage) => {
+            spilling.map_or_else(|| LESS.into(), |spilling| spilling.remedy.clone().into())
+        }
         _ => format!("{LESS}, prefer reduceByKey to groupByKey").into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::spark::support::cancelled::{failed_by_itself, was_cancelled};
+use crate::spark::support::cancelled::{ended_with_stream, failed_by_itself, was_cancelled};
 use elephant_model::model::spark::{Job, JobResult, Spark};
 
 /// The jobs by their end.
@@ -20,7 +20,7 @@ impl JobEnds {
         let mut ends = Self { ended: 0, failed: 0, cancelled: 0, failed_for_good: false };
         for job in spark.jobs.iter().filter(|job| job.result.is_some()) {
             if was_cancelled(job) && !count_cancelled {
-                ends.cancelled += 1;
+                ends.cancelled += u64::from(!ended_with_stream(spark, job));
                 continue;
             }
             ends.ended += 1;

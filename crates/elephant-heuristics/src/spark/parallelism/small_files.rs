@@ -7,6 +7,7 @@ use crate::spark::support::slots::Slots;
 use crate::spark::support::stage_text::label;
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
+use elephant_base::whole::Whole;
 use elephant_model::model::Application;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::counters::Counter;
@@ -29,7 +30,6 @@ struct Written<'a> {
 
 impl<'a> Written<'a> {
     /// `None` if its files are few or large.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     fn of(app: &Application, stage: &'a Stage, slots: &Slots<'_>, params: &Parallelism) -> Option<Self> {
         let group: &TaskGroup = app.groups.get(stage.group?)?;
         let attempts = &group.attempts;
@@ -57,7 +57,7 @@ impl<'a> Written<'a> {
             stage,
             files,
             bytes,
-            wanted: wanted as u64,
+            wanted: wanted.as_u64(),
         })
     }
 }

@@ -5,6 +5,7 @@ use crate::spark::support::partitions::{Source, StageTasks};
 use crate::spark::support::slots::Slots;
 use elephant_base::stats::descriptive::{mean, median};
 use elephant_base::units::Millis;
+use elephant_base::whole::Whole;
 use elephant_catalogue::Advised;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
@@ -45,7 +46,6 @@ fn reads_little(group: &TaskGroup, params: &Parallelism) -> bool {
     read.is_some_and(|read| (read as f64) < params.small_file_size.get() * group.tasks.len() as f64)
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn lost<'a>(
     app: &Advised<'_>,
     spark: &Spark,
@@ -96,9 +96,9 @@ fn lost<'a>(
         stage,
         kind,
         source,
-        tasks: count as u64,
-        slots: slots as u64,
-        wanted: wanted as u64,
+        tasks: count.as_u64(),
+        slots: slots.as_u64(),
+        wanted: wanted.as_u64(),
         median: Millis::from_f64(middle).unwrap_or_default(),
         overhead: Millis::from_f64(overhead).unwrap_or_default(),
         time,

@@ -59,6 +59,7 @@ impl Broadcasts {
         let source = sources_below(query, place).first().and_then(|&scan| query.operators.get(scan));
         let judged = loss
             .judgement(None)
+            .in_query(query.execution.id, Some(place))
             .fact("size_bytes", Measure::Size(size))
             .fact("collect_ms", Measure::Time(collect))
             .fact("build_ms", Measure::Time(build))

@@ -1,5 +1,6 @@
 //! `spark-driver-time`: time in which no job ran: the driver planned, collected, committed, or ran the user's own code.
 
+use super::commit::{Commit, writes};
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries};
 use crate::declare::spark as rule;
@@ -7,9 +8,9 @@ use crate::spark::support::by_design::Waits;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_catalogue::{Rule, load};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{Facet, Job, SqlExecution};
+use elephant_model::model::spark::{Facet, Job, Spark, SqlExecution};
 use elephant_query::{Ground, name_of_query};
-use elephant_rule::finding::{Judgement, Measure, Worse};
+use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
@@ -34,8 +35,8 @@ pub(super) const RULE: Rule =
     })
     .measured_by("lost_ratio", Worse::Higher);
 
-const MESSAGE: &str = "no job ran for {driver_ms}, {lost_ratio:%} of the run time, while the driver {what}; the longest \
-                       time, {longest_ms}, {place} ({limit})";
+const MESSAGE: &str = "no job ran for {driver_ms}, {lost_ratio:%} of the run time, while the driver {what}[ {how}]; the \
+                       longest time, {longest_ms}, {place} ({limit})";
 
 /// What a driver does while no job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,26 +45,30 @@ enum Doing {
     Collecting,
     /// Plans a query: from its start to its first job.
     Planning,
-    /// Ends a query: from its last job to its end.
+    /// Ends a query that writes: from its last job to its end.
     Committing,
+    /// Ends another query.
+    Ending,
     /// Runs code between queries.
     OwnCode,
 }
 
 impl Doing {
-    const ALL: [Self; 4] = [Self::Collecting, Self::Planning, Self::Committing, Self::OwnCode];
+    const ALL: [Self; 5] = [Self::Collecting, Self::Planning, Self::Committing, Self::Ending, Self::OwnCode];
 
     const fn words(self) -> &'static str {
         match self {
             Self::Collecting => "took in the rows of a job",
             Self::Planning => "planned queries",
-            Self::Committing => "ended queries: it committed what they wrote, or handed over their rows",
+            Self::Committing => "committed what queries wrote",
+            Self::Ending => "ended queries that write nothing",
             Self::OwnCode => "ran code of its own, or waited for something else",
         }
     }
 
-    const fn advice(self) -> &'static str {
-        match self {
+    fn advice(self, commit: &Commit) -> Vec<Advice> {
+        let text = match self {
+            Self::Committing => return commit.advice(),
             Self::Collecting => {
                 "collect less: aggregate, filter or limit in Spark before collect() or toPandas(), or write the rows to files"
             }
@@ -71,16 +76,16 @@ impl Doing {
                 "list fewer files and partitions: filter on the columns of partitions, use a table with statistics, and give \
                  each query fewer columns and steps, such as by a checkpoint in a loop"
             }
-            Self::Committing => {
-                "commit faster: write fewer files and partitions; on an object store, use its own committer (S3A: magic; or a \
-                 table format), and on HDFS spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version=2 if a failed write \
-                 may leave files"
+            Self::Ending => {
+                "look at what follows the last job of these queries: rows that the driver takes in, listeners, calls to a \
+                 metastore"
             }
             Self::OwnCode => {
                 "look at what the program does between these jobs: do it in Spark, do it while a job runs, or run it before \
                  executors are held"
             }
-        }
+        };
+        vec![text.into()]
     }
 }
 
@@ -98,9 +103,12 @@ struct Span<'a> {
 }
 
 impl Judge for DriverTime {
-    const NEEDS_QUERIES: bool = false;
     const RESTS_ON: &'static [Facet] = &[Facet::Jobs, Facet::End];
     const FITS: &'static str = "the driver does not work alone for long, or waits by design";
+
+    fn applies(_: &Spark) -> bool {
+        true
+    }
 
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement> {
         if Waits::of(ground.app, ground.spark).is_some() {
@@ -124,9 +132,19 @@ impl DriverTime {
             .fact("longest_ms", Measure::Time(longest.time))
             .fact("pauses_count", Measure::Count(spans.len() as u64))
             .facts(longest.returned.map(|bytes| ("returned_bytes", Measure::Size(bytes))));
-        let words: [(_, &dyn std::fmt::Display); 3] =
-            [("what", &doing.words()), ("place", &place(longest)), ("limit", &loss.limit)];
-        Some(judged.message(MESSAGE, &words).advice(|| vec![doing.advice()]))
+        let judged = match longest.query {
+            Some(query) => judged.in_query(query.id, None),
+            None => judged,
+        };
+        let commit = Commit::of(ground.app, longest.query);
+        let how = commit.words().filter(|_| doing == Doing::Committing);
+        let words: [(_, &dyn std::fmt::Display); 4] = [
+            ("what", &doing.words()),
+            ("how", &how.unwrap_or_default()),
+            ("place", &place(longest)),
+            ("limit", &loss.limit),
+        ];
+        Some(judged.message(MESSAGE, &words).advice(|| doing.advice(&commit)))
     }
 
     /// The time without a job, span by span; `None` if there is no job, or if the time of one is unknown.
@@ -180,7 +198,9 @@ impl DriverTime {
         if same {
             return add(unless_collecting(Doing::Planning), from, to, of_before);
         }
-        add(unless_collecting(Doing::Committing), from, ended, of_before);
+        let is_written = of_before.is_some_and(|query| writes(ground.app, query));
+        let ending = if is_written { Doing::Committing } else { unless_collecting(Doing::Ending) };
+        add(ending, from, ended, of_before);
         add(unless_collecting(Doing::OwnCode), ended, began, of_before);
         add(Doing::Planning, began, to, of_after);
     }

@@ -63,6 +63,7 @@ impl Exploding {
         let loss = limits.loss(cost.wall, ground.run_time)?;
         let judged = loss
             .judgement(Some(&cost))
+            .in_query(query.execution.id, Some(place))
             .fact("output_rows_count", Measure::Count(rows))
             .fact("input_rows_count", Measure::Count(larger));
         let words: [(_, &dyn std::fmt::Display); 6] = [

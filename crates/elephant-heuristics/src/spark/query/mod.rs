@@ -1,16 +1,23 @@
 //! Rules on queries of Spark SQL: what their operators cost, and what costs less.
 
 mod broadcast;
+mod cache;
+mod commit;
 mod driver_time;
+mod engine_fallback;
 mod exploding_join;
 mod loss;
 mod nested_loop_join;
 mod on_queries;
+mod partition_pruning;
 mod python_functions;
 mod repeated_work;
 mod rows;
+mod schema_inference;
+mod selective_scan;
 mod small_files_read;
 mod small_files_written;
+mod stream;
 mod would_broadcast;
 
 use elephant_catalogue::Rule;
@@ -26,4 +33,11 @@ pub(crate) const RULES: &[Rule] = &[
     repeated_work::RULE,
     small_files_read::RULE,
     small_files_written::RULE,
+    partition_pruning::RULE,
+    selective_scan::RULE,
+    cache::RULE,
+    schema_inference::RULE,
+    engine_fallback::RULE,
+    stream::behind::RULE,
+    stream::state::RULE,
 ];

@@ -64,6 +64,7 @@ impl NestedLoop {
         let loss = limits.loss(cost.wall, ground.run_time)?;
         let judged = loss
             .judgement(Some(&cost))
+            .in_query(query.execution.id, Some(place))
             .fact("pairs_count", Measure::Count(pairs))
             .facts(output.map(|rows| ("output_rows_count", Measure::Count(rows))));
         let words: [(_, &dyn std::fmt::Display); 4] = [

@@ -6,8 +6,8 @@ use crate::spark::support::application::spark;
 use elephant_base::severity::Severity;
 use elephant_catalogue::{Check, Shared};
 use elephant_model::model::Application;
-use elephant_model::model::spark::Facet;
-use elephant_query::{Ground, OperatorKind, PlacedOperator, Query};
+use elephant_model::model::spark::{Facet, Spark};
+use elephant_query::{Ground, OperatorKind, PlacedOperator, Query, name_of_query};
 use elephant_rule::finding::{Judgement, Measure, Subject, Verdict, and_more};
 
 /// How many findings of a rule an application gets at most.
@@ -17,10 +17,16 @@ const REPORTED: usize = 3;
 pub(super) trait Judge: Send + Sync {
     /// The message if nothing was found.
     const FITS: &'static str;
-    /// Whether an application without queries is not judged.
-    const NEEDS_QUERIES: bool = true;
     /// The parts of the log that the findings depend on.
     const RESTS_ON: &'static [Facet] = &[Facet::Tasks, Facet::Stages, Facet::Jobs];
+
+    /// Whether more of the log could reverse a finding.
+    const NEEDS_ALL: bool = false;
+
+    /// Whether there is anything to judge.
+    fn applies(spark: &Spark) -> bool {
+        !spark.sql.is_empty()
+    }
 
     /// The findings, in any order.
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement>;
@@ -41,11 +47,15 @@ impl<P: Judge> Check for OnQueries<P> {
     fn rests_on(&self) -> &'static [Facet] {
         P::RESTS_ON
     }
+
+    fn needs_all(&self) -> bool {
+        P::NEEDS_ALL
+    }
 }
 
 impl<P: Judge> OnQueries<P> {
     fn verdict(app: &Application, judge: impl FnOnce() -> Option<Vec<Judgement>>) -> Verdict {
-        if spark(app).is_none_or(|spark| P::NEEDS_QUERIES && spark.sql.is_empty()) {
+        if spark(app).is_none_or(|spark| !P::applies(spark)) {
             return Verdict::NotApplicable;
         }
         let Some(mut found) = judge() else {
@@ -62,6 +72,12 @@ impl<P: Judge> OnQueries<P> {
         and_more(&mut found, more, "operator");
         Verdict::Several(found)
     }
+}
+
+/// The query that costs most among those that do the same, and how many others there are.
+pub(super) fn name_with_others(query: &Query<'_>, others: usize) -> String {
+    let name = name_of_query(query.execution);
+    if others > 0 { format!("{name}, like {others} more,") } else { name }
 }
 
 /// The time lost in a finding, in milliseconds.

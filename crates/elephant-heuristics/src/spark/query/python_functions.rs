@@ -61,6 +61,7 @@ impl PythonFunctions {
         let sent = operator.bytes(SqlCounter::PythonBytesSent);
         let judged = loss
             .judgement(Some(&cost))
+            .in_query(query.execution.id, Some(place))
             .facts(sent.map(|bytes| ("sent_bytes", Measure::Size(bytes))))
             .facts(operator.total(SqlCounter::OutputRows).map(|rows| ("rows_count", Measure::Count(rows))));
         let words: [(_, &dyn std::fmt::Display); 3] = [

@@ -120,7 +120,14 @@ impl RepeatedWork {
         let shapes: Vec<Vec<Option<Shape>>> =
             ground.queries.iter().map(|query| shapes(query, place)).collect();
         let mut known: BTreeMap<(usize, u64), Vec<(usize, usize)>> = BTreeMap::new();
+        let of_streams =
+            ground.spark.jobs.iter().filter(|job| job.of_stream).filter_map(|job| job.sql_execution);
+        let of_streams: BTreeSet<u64> = of_streams.collect();
         for (number, (query, shapes)) in ground.queries.iter().zip(&shapes).enumerate() {
+            // The batches of a stream have one plan, and each reads other data.
+            if place == Place::Across && (of_streams.contains(&query.execution.id) || reads_batch(query)) {
+                continue;
+            }
             for (top, shape) in shapes.iter().enumerate() {
                 let Some(shape) =
                     shape.filter(|it| it.works && it.operators as f64 >= self.min_operators.get())
@@ -158,6 +165,11 @@ impl RepeatedWork {
             .judgement(Some(cost))
             .fact("copies_count", Measure::Count(part.copies.len() as u64))
             .fact("operators_count", Measure::Count(part.operators as u64));
+        let judged =
+            part.copies.iter().fold(judged, |judged, &(number, top)| match ground.queries.get(number) {
+                Some(query) => judged.in_query(query.execution.id, Some(top)),
+                None => judged,
+            });
         let words: [(_, &dyn std::fmt::Display); 6] = [
             ("queries", &part.copies.len()),
             ("copies", &part.copies.len()),
@@ -182,6 +194,11 @@ impl RepeatedWork {
     }
 }
 
+/// Whether a query reads a batch of a stream.
+fn reads_batch(query: &Query<'_>) -> bool {
+    query.operators.iter().any(|operator| operator.name.starts_with("MicroBatchScan"))
+}
+
 /// Whether an operator only wraps or stands for others.
 fn is_wrapper(operator: Option<&PlacedOperator<'_>>) -> bool {
     operator.is_none_or(|it| matches!(it.kind, OperatorKind::Reference | OperatorKind::Pipeline))
@@ -196,6 +213,12 @@ fn shapes(query: &Query<'_>, place: Place) -> Vec<Option<Shape>> {
     let cached = below_caches(query);
     // Children come after their parents.
     for (at, operator) in operators.iter().enumerate().rev() {
+        if operator.kind == OperatorKind::CachedScan {
+            let parent = operator.parent.filter(|parent| operator.is_last && !cached.contains(parent));
+            if let Some(of_parent) = parent.and_then(|parent| of_children.get_mut(parent)) {
+                of_parent.push(shape_of_cache(query, at, place));
+            }
+        }
         if !operator.is_last || cached.contains(&at) {
             continue;
         }
@@ -210,6 +233,20 @@ fn shapes(query: &Query<'_>, place: Place) -> Vec<Option<Shape>> {
         }
     }
     shapes
+}
+
+/// The shape of a cached table: what it is filled with tells it from others.
+fn shape_of_cache(query: &Query<'_>, scan: usize, place: Place) -> Shape {
+    let mut hasher = DefaultHasher::new();
+    for (at, operator) in below(query, scan).into_iter().filter_map(|at| Some((at, query.operators.get(at)?)))
+    {
+        // Each scan has numbers of its own for the columns of the table, unless it is in another query.
+        let is_own = at == scan && place == Place::Within;
+        let text = if is_own { without_numbers(operator.text) } else { operator.text.to_owned() };
+        text.split(", [plan_id=").next().unwrap_or_default().hash(&mut hasher);
+    }
+    // The work of filling it is no work of the query.
+    Shape { hash: hasher.finish(), operators: 0, works: false }
 }
 
 fn shape_of(operator: &PlacedOperator<'_>, children: &[Shape], place: Place) -> Shape {

@@ -62,6 +62,7 @@ impl SmallFilesRead {
         let loss = limits.loss((cost.wall + listed).min(ground.run_time), ground.run_time)?;
         let judged = loss
             .judgement(Some(&cost))
+            .in_query(query.execution.id, Some(place))
             .fact("files_count", Measure::Count(files))
             .fact("mean_file_bytes", Measure::Size(mean))
             .fact("listing_ms", Measure::Time(listed));

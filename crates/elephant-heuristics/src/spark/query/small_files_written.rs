@@ -51,7 +51,7 @@ impl Judge for SmallFilesWritten {
 }
 
 impl SmallFilesWritten {
-    fn judge_write(&self, Site { ground, query, operator, .. }: Site<'_, '_>) -> Option<Judgement> {
+    fn judge_write(&self, Site { ground, query, place, operator }: Site<'_, '_>) -> Option<Judgement> {
         let files =
             operator.total(SqlCounter::FilesWritten).filter(|files| *files as f64 >= self.min_files.get())?;
         let written = operator.bytes(SqlCounter::BytesWritten)?;
@@ -68,6 +68,7 @@ impl SmallFilesWritten {
         let cost = Cost { tasks: time(cost.tasks), share: cost.share * spared, ..cost };
         let judged = loss
             .judgement(Some(&cost))
+            .in_query(query.execution.id, Some(place))
             .fact("files_count", Measure::Count(files))
             .fact("mean_file_bytes", Measure::Size(mean))
             .facts(partitions.map(|count| ("partitions_count", Measure::Count(count))))

@@ -94,6 +94,7 @@ impl WouldBroadcast {
         let loss = limits.loss(cost.wall, ground.run_time)?;
         let judged = loss
             .judgement(Some(&cost))
+            .in_query(query.execution.id, Some(place))
             .fact("small_side_bytes", Measure::Size(small.size))
             .fact("other_side_bytes", Measure::Size(large.size));
         let words: [(_, &dyn std::fmt::Display); 3] = [

@@ -1,8 +1,9 @@
 //! Advice against uneven data: smaller splits, adaptive joins, or other keys.
 
+use super::unsplit::{self, Obstacle};
 use crate::spark::support::application::{change_to, runs_sql};
 use crate::spark::support::partitions;
-use elephant_base::units::Bytes;
+use elephant_base::units::{Bytes, three_digits};
 use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::{SPLITS_HASH_JOINS, SPLITS_JOINS};
 use elephant_model::model::Application;
@@ -46,11 +47,20 @@ pub(in crate::spark) fn against(
     let Some(join) = Join::of(app, spark, stage) else {
         return vec![if is_called_join(stage) { OTHER_JOIN } else { OTHER_KEYS }.into()];
     };
-    let changes = skewed.bytes.map(|bytes| join.split(app, bytes)).unwrap_or_default();
-    if changes.is_empty() {
-        return vec![OTHER_JOIN.into()];
+    let obstacle = Some(()).filter(|()| join.splits).and_then(|()| unsplit::obstacle(app, spark, stage));
+    let is_last = obstacle.as_ref().is_some_and(Obstacle::is_checked_last);
+    // Settings do not help where the plan has another form.
+    if let Some(obstacle) = obstacle.as_ref().filter(|_| !is_last) {
+        return vec![obstacle.advice(app)];
     }
-    vec![Advice::new("let Spark split the skewed partitions of the join").set_for_first(changes)]
+    let (changes, why) = skewed.bytes.map(|bytes| join.split(app, bytes)).unwrap_or_default();
+    if changes.is_empty() {
+        return vec![obstacle.map_or_else(|| OTHER_JOIN.into(), |obstacle| obstacle.advice(app))];
+    }
+    vec![
+        Advice::new(format!("let Spark split the skewed partitions of the join ({why})"))
+            .set_for_first(changes),
+    ]
 }
 
 /// How what fixes the number of tasks divides the data more evenly; `None` if it does not divide them.
@@ -136,34 +146,45 @@ impl Join {
     }
 
     /// Settings with which adaptive execution splits a partition of size `largest`, where the median partition has size
-    /// `median`. Empty if no setting does, or if all are already in force.
-    fn split(&self, app: &Advised<'_>, (largest, median): (Bytes, Bytes)) -> Vec<SettingChange> {
+    /// `median`, and why they do not: the first condition that does not hold. Empty if no setting does, or if all are already
+    /// in force.
+    fn split(&self, app: &Advised<'_>, (largest, median): (Bytes, Bytes)) -> (Vec<SettingChange>, String) {
         let factor = app.in_force(ConfKey::AdaptiveSkewFactor, Conf::fraction);
         let ratio = largest.as_f64() / median.as_f64();
         if !self.splits || ratio <= app.advice.uneven_join.get() {
-            return Vec::new();
+            return (Vec::new(), String::new());
         }
         let size = |key| app.in_force(key, |conf, key| conf.spark_size(key, Bytes::new(1)));
-        let mut changes = Vec::new();
+        let (mut changes, mut why) = (Vec::new(), None);
         if !is_adaptive(app) {
             changes.extend(change_to(app, ConfKey::AdaptiveEnabled, true));
+            why = Some("adaptive execution is off".to_owned());
         }
         if app.conf.flag(ConfKey::AdaptiveSkewJoin) == Some(false) {
             changes.push(change(app, ConfKey::AdaptiveSkewJoin, true));
+            why = why.or_else(|| Some("its skew join is off".to_owned()));
         }
-        if size(ConfKey::AdaptiveSkewThreshold).is_none_or(|threshold| threshold >= largest) {
+        let threshold = size(ConfKey::AdaptiveSkewThreshold);
+        if threshold.is_none_or(|threshold| threshold >= largest) {
             let lower = in_spark(Bytes::new(largest.get() / 2));
             changes.push(change(app, ConfKey::AdaptiveSkewThreshold, lower));
+            let least = threshold.map(|least| format!(" of {least}")).unwrap_or_default();
+            why = why.or_else(|| Some(format!("the largest, {largest}, is below the threshold{least}")));
         }
         if factor.is_none_or(|factor| ratio <= factor) {
             changes.push(change(app, ConfKey::AdaptiveSkewFactor, 2));
+            let least = factor.map(|least| format!(" of {}", three_digits(least))).unwrap_or_default();
+            let ratio = three_digits(ratio);
+            why =
+                why.or_else(|| Some(format!("the largest is {ratio}× the median, below the factor{least}")));
         }
         // Parts of a split partition have about this size.
         if size(ConfKey::AdaptivePartitionSize).is_none_or(|part| part.get() > largest.get() / 2) {
             let part = median.max(Bytes::new(largest.get() / 16));
             changes.push(change(app, ConfKey::AdaptivePartitionSize, in_spark(part)));
+            why = why.or_else(|| Some("parts would be as large as the advisory size".to_owned()));
         }
-        changes
+        (changes, why.unwrap_or_default())
     }
 }
 

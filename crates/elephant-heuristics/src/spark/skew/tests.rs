@@ -1,7 +1,7 @@
 use super::*;
 use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{Job, Operator, PlanText, SqlExecution};
+use elephant_model::model::spark::{Job, Operator, PlanMetric, PlanText, SqlExecution};
 use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_rule::finding::TroubleKind;
 
@@ -134,12 +134,15 @@ fn adaptive_execution_is_advised_for_joins_that_it_can_split() {
     };
     let joined =
         |version, settings: &[(&str, &str)]| advice(&in_query(skewed(settings), version, &["SortMergeJoin"]));
-    let split = "let Spark split the skewed partitions of the join: ";
-    assert_eq!(joined("3.1.3", &[]), format!("{split}--conf spark.sql.adaptive.enabled=true"));
+    let split = "let Spark split the skewed partitions of the join ";
+    assert_eq!(
+        joined("3.1.3", &[]),
+        format!("{split}(adaptive execution is off): --conf spark.sql.adaptive.enabled=true")
+    );
     let off = [("spark.sql.adaptive.enabled", "true"), ("spark.sql.adaptive.skewJoin.enabled", "false")];
     assert_eq!(
         joined("3.5.1", &off),
-        format!("{split}--conf spark.sql.adaptive.skewJoin.enabled=true (now false)")
+        format!("{split}(its skew join is off): --conf spark.sql.adaptive.skewJoin.enabled=true (now false)")
     );
     // It is on by default, and did not help.
     assert!(joined("3.5.1", &[]).starts_with("broadcast the smaller side"), "{}", joined("3.5.1", &[]));
@@ -152,7 +155,7 @@ fn adaptive_execution_is_advised_for_joins_that_it_can_split() {
 #[test]
 fn partitions_below_the_threshold_of_adaptive_execution_need_a_lower_one() {
     let small = with(app(&[]), Counter::ShuffleRemoteBytesRead, [10, 10, 10, 60].map(|mib| mib * MIB));
-    let expected = "let Spark split the skewed partitions of the join: --conf \
+    let expected = "let Spark split the skewed partitions of the join (the largest, 60 MiB, is below the threshold of 256 MiB): --conf \
                     spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes=30m --conf \
                     spark.sql.adaptive.advisoryPartitionSizeInBytes=10m";
     assert_eq!(advice(&in_query(small, "3.5.1", &["SortMergeJoin"])), expected);
@@ -265,5 +268,101 @@ fn skewed_joins_of_rdds_are_known_by_their_call() {
     // "joined" is a name of the user.
     for other in ["reduceByKey at Orders.scala:210", "joined at Orders.scala:210"] {
         assert!(advice(other).starts_with("distribute the most frequent keys"), "{}", advice(other));
+    }
+}
+
+/// A stage that joins two shuffles, and reads unevenly from them.
+fn joining(text: &str, sides: [&str; 2], above: &[&str]) -> Application {
+    let mut app = with(app(&[]), Counter::ShuffleRemoteBytesRead, [100, 100, 100, 6000].map(|mib| mib * MIB));
+    app.engine_version = Some("3.5.1".to_owned());
+    let mut query = SqlExecution::new(7);
+    let mut texts = String::new();
+    let mut add = |app: &mut Application, text: &str, parent: Option<u32>| {
+        let start = u32::try_from(texts.len()).unwrap();
+        texts.push_str(text);
+        let name = app.strings.intern(text.split([' ', '(']).next().unwrap()).unwrap();
+        let text = PlanText { start, end: u32::try_from(texts.len()).unwrap() };
+        query.plan.operators.push(Operator { name, parent, text });
+        u32::try_from(query.plan.operators.len() - 1).unwrap()
+    };
+    let mut parent = None;
+    for text in above.iter().copied().chain([text]) {
+        parent = Some(add(&mut app, text, parent));
+    }
+    let join = parent.unwrap();
+    let mut sized = Vec::new();
+    for side in sides {
+        let mut below = join;
+        for text in side.split(" < ") {
+            below = add(&mut app, text, Some(below));
+        }
+        sized.push(below);
+    }
+    query.plan.texts = texts;
+    let metric = |app: &mut Application, operator, name: &str, accumulator| PlanMetric {
+        operator,
+        name: app.strings.intern(name).unwrap(),
+        kind: app.strings.intern("size").unwrap(),
+        accumulator,
+    };
+    let metrics = vec![
+        metric(&mut app, join, "number of output rows", 1),
+        metric(&mut app, sized[0], "data size", 2),
+        metric(&mut app, sized[1], "data size", 3),
+    ];
+    query.plan.metrics = metrics;
+    let mut job = Job::new(0);
+    job.sql_execution = Some(7);
+    job.stages = vec![0];
+    let spark = elephant_sample::spark(&mut app);
+    query.driver_updates = vec![(2, 10 << 30), (3, 1 << 20)];
+    spark.sql.push(query);
+    spark.jobs.push(job);
+    spark.stages[0].job = Some(0);
+    spark.stages[0].accumulables = [(1, 5)].into();
+    app
+}
+
+#[test]
+fn the_form_of_the_plan_may_be_what_kept_a_join_whole() {
+    const SIDE: &str =
+        "Sort [k#1] < AQEShuffleRead skewed < Exchange hashpartitioning(k#1, 200), ENSURE_REQUIREMENTS";
+    const INNER: &str = "SortMergeJoin [k#1], [k#2], Inner";
+    let repartitioned = "Sort [k#1] < Exchange hashpartitioning(k#1, 20), REPARTITION_BY_NUM";
+    let between = "Sort [k#1] < HashAggregate(keys=[k#1], functions=[]) < Exchange hashpartitioning(k#1, 200), ENSURE_REQUIREMENTS";
+    let bucketed = "Sort [k#1] < Scan parquet default.sales";
+    for (join, sides, above, expected) in [
+        (INNER, [SIDE, repartitioned], &[][..], "because repartition() or a hint chose them"),
+        (INNER, [between, SIDE], &[], "because HashAggregate by k lies between the join and its shuffle"),
+        (INNER, [bucketed, SIDE], &[], "a side has no shuffle of its own"),
+        (
+            "SortMergeJoin [k#1], [k#2], RightOuter",
+            [SIDE, SIDE],
+            &[],
+            "because a RightOuter join keeps the left side whole",
+        ),
+        (
+            "SortMergeJoin [k#1], [k#2], FullOuter",
+            [SIDE, SIDE],
+            &[],
+            "because a FullOuter join keeps the left side whole",
+        ),
+        (INNER, [SIDE, SIDE], &["Window [rank() AS r#9], [k#1]"], "although Window by"),
+        (
+            INNER,
+            [SIDE, SIDE],
+            &["Exchange hashpartitioning(z#1, 200), ENSURE_REQUIREMENTS"],
+            "broadcast the smaller side",
+        ),
+        // It acted.
+        (
+            "SortMergeJoin(skew=true) [k#1], [k#2], RightOuter",
+            [SIDE, SIDE],
+            &[],
+            "broadcast the smaller side",
+        ),
+    ] {
+        let told = advice(&joining(join, sides, above));
+        assert!(told.contains(expected), "{join} {sides:?}: {told}");
     }
 }

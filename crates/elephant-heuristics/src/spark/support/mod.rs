@@ -26,6 +26,7 @@ pub(super) mod repeated_loss;
 pub(super) mod root;
 pub(super) mod slots;
 pub(super) mod spill_sizing;
+pub(super) mod spilling;
 pub(super) mod stage_figures;
 pub(super) mod stage_text;
 pub(super) mod waiting;

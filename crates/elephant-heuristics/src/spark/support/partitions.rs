@@ -13,6 +13,7 @@ use super::stage_figures::{Figures, FlowKind};
 use super::stage_text::label;
 use elephant_base::stats::descriptive::{mean, median, quantile};
 use elephant_base::units::{Bytes, Millis};
+use elephant_base::whole::Whole;
 use elephant_catalogue::Advised;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
@@ -85,7 +86,6 @@ impl Source {
     }
 
     /// The most tasks that make sense for the data, if a split holds at least this much.
-    #[allow(clippy::cast_precision_loss)]
     fn most_tasks(self, group: &TaskGroup, least: f64) -> f64 {
         let of_files = matches!(self, Self::FileSplits | Self::Input);
         let read = group.attempts.sum(&[Counter::InputBytes]).filter(|_| of_files);
@@ -188,14 +188,13 @@ impl Aim {
     }
 
     /// The same for a stage of an application; `None` if the stage has as many tasks already, or cannot have another number.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     pub(in crate::spark) fn more_than(self, app: &Advised<'_>, spark: &Spark, stage: &Stage) -> Option<u64> {
         let group = app.groups.get(stage.group?)?;
         let tasks = StageTasks::of(group)?;
         let slots = Slots::of(app, spark).within(tasks.from, tasks.to)?.round().max(1.0);
         let source = Some(Source::of(app, spark, stage, group)).filter(|source| source.can_change())?;
         let wanted = self.splits(app, (slots, tasks.work()?), (source, group));
-        (wanted > tasks.times.len() as f64).then_some(wanted as u64)
+        (wanted > tasks.times.len() as f64).then_some(wanted.as_u64())
     }
 }
 

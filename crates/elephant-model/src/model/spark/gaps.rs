@@ -21,12 +21,21 @@ pub enum Facet {
     End,
     /// Memory and garbage collection as reported by executors: peaks and cached blocks.
     ExecutorMetrics,
+    /// The batches of streams: the log contains the progress of all of them.
+    Batches,
 }
 
 impl Facet {
     /// All parts.
-    pub const ALL: [Self; 6] =
-        [Self::Tasks, Self::Stages, Self::Jobs, Self::Executors, Self::End, Self::ExecutorMetrics];
+    pub const ALL: [Self; 7] = [
+        Self::Tasks,
+        Self::Stages,
+        Self::Jobs,
+        Self::Executors,
+        Self::End,
+        Self::ExecutorMetrics,
+        Self::Batches,
+    ];
 
     /// Whether it concerns the work of the application, and not only its resources and its end.
     #[must_use]
@@ -38,7 +47,6 @@ impl Facet {
 
 /// How much of an event log is missing, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(clippy::struct_excessive_bools)] // independent facts
 #[non_exhaustive]
 pub struct Gaps {
     /// Tasks without a known outcome: none of their attempts has an end, or they were announced but never
@@ -64,6 +72,8 @@ pub struct Gaps {
     pub jobs: u64,
     /// SQL executions without a start, or without an end although they ended.
     pub queries: u64,
+    /// Batches of streams without progress, between two that have it.
+    pub batches: u64,
     /// Executors that ran tasks but were never added, or whose removal is only partly logged.
     pub executors: u64,
     /// Whether the application's start is missing.
@@ -102,6 +112,14 @@ impl Gaps {
         is_much.then(|| self.reason(&[Facet::Tasks, Facet::End]))?
     }
 
+    /// Whether the log tells when each task ran, and on which executor, whatever else is missing.
+    #[must_use]
+    pub fn leave_schedule(&self) -> bool {
+        let needed = [Facet::Tasks, Facet::Stages, Facet::Jobs, Facet::Executors, Facet::End];
+        let is_whole = self.attempts == 0 && self.starts == 0 && self.counters == 0 && !self.beginning;
+        is_whole && self.reason(&needed).is_none()
+    }
+
     /// Why a result that depends on `facets` is partial, in words to follow "because"; `None` if nothing of
     /// it is missing.
     #[must_use]
@@ -110,9 +128,31 @@ impl Gaps {
         if let Some(limit) = self.limit.filter(|_| !facets.is_empty()) {
             return Some(limit.to_string());
         }
-        let counted = |count: u64, one, many| (count > 0).then(|| plural(count, one, many));
-        let flagged = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
-        let missing: [(&[Facet], Option<String>); 11] = [
+        let reasons: Vec<_> = self
+            .of_tasks()
+            .into_iter()
+            .chain(self.of_parts())
+            .filter(|(of, _)| of.iter().any(|facet| facets.contains(facet)))
+            .filter_map(|(_, text)| text)
+            .collect();
+        (!reasons.is_empty()).then(|| reasons.join(", "))
+    }
+}
+
+/// What is missing, by what depends on it.
+type Missing = (&'static [Facet], Option<String>);
+
+fn counted(count: u64, one: &str, many: &str) -> Option<String> {
+    (count > 0).then(|| plural(count, one, many))
+}
+
+fn flagged(is_so: bool, text: &str) -> Option<String> {
+    is_so.then(|| text.to_owned())
+}
+
+impl Gaps {
+    fn of_tasks(&self) -> [Missing; 6] {
+        [
             (
                 &Facet::ALL,
                 counted(
@@ -143,6 +183,11 @@ impl Gaps {
                 self.blocks_beyond_limit
                     .then(|| format!("{} dropped some of the cached blocks", limits::TASKS)),
             ),
+        ]
+    }
+
+    fn of_parts(&self) -> [Missing; 6] {
+        [
             (
                 &[Facet::Stages],
                 counted(self.stages, "stage is only partly logged", "stages are only partly logged"),
@@ -152,19 +197,19 @@ impl Gaps {
                 &[Facet::Executors],
                 counted(self.executors, "executor is only partly logged", "executors are only partly logged"),
             ),
+            (
+                &[Facet::Batches],
+                counted(
+                    self.batches,
+                    "batch of a stream is not in the log",
+                    "batches of streams are not in the log",
+                ),
+            ),
             (&[Facet::End], flagged(self.end, "the log ends before the application does")),
             (&[Facet::Executors, Facet::End], flagged(self.configuration, "the configuration is missing")),
-        ];
-        let reasons: Vec<_> = missing
-            .into_iter()
-            .filter(|(of, _)| of.iter().any(|facet| facets.contains(facet)))
-            .filter_map(|(_, text)| text)
-            .collect();
-        (!reasons.is_empty()).then(|| reasons.join(", "))
+        ]
     }
-}
 
-impl Gaps {
     /// Why the log is incomplete, whatever depends on it; `None` if nothing is missing.
     #[must_use]
     pub(crate) fn why(&self) -> Option<String> {
@@ -216,6 +261,21 @@ mod tests {
             (Gaps { limit: Some(limit), ..Gaps::default() }, "--max-tasks kept only part of the log: 1 task"),
         ] {
             assert_eq!(gaps.much(10).as_deref(), Some(why));
+        }
+    }
+
+    #[test]
+    fn queries_and_memory_are_no_part_of_the_schedule() {
+        for (gaps, leave) in [
+            (Gaps { queries: 1, ..Gaps::default() }, true),
+            (Gaps { executor_metrics: 1, truncated_after_end: true, ..Gaps::default() }, true),
+            (Gaps { tasks: 1, ..Gaps::default() }, false),
+            (Gaps { attempts: 1, ..Gaps::default() }, false),
+            (Gaps { beginning: true, ..Gaps::default() }, false),
+            (Gaps { configuration: true, ..Gaps::default() }, false),
+            (Gaps { unreadable: 1, ..Gaps::default() }, false),
+        ] {
+            assert_eq!(gaps.leave_schedule(), leave, "{gaps:?}");
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Job {
     pub stages: Vec<u32>,
     /// Its description in the user's code (`spark.job.description`), or else the name of its last stage.
     pub description: Option<String>,
+    /// The group that the user's code put it into (`spark.jobGroup.id`).
+    pub group: Option<String>,
     /// The SQL execution it belongs to.
     pub sql_execution: Option<u64>,
     /// Whether it belongs to a batch of a stream.
@@ -51,6 +53,7 @@ impl Job {
             failure: None,
             stages: Vec::new(),
             description: None,
+            group: None,
             sql_execution: None,
             of_stream: false,
         }

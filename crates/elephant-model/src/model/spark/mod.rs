@@ -12,6 +12,7 @@ mod platform;
 mod resources;
 mod sql;
 mod stage;
+mod stream;
 
 pub use cluster::ClusterManager;
 pub use executor::{Exclusion, Executor, ExecutorMetric, ExecutorTotals, Peaks, StorageMemory};
@@ -21,8 +22,9 @@ pub use native::NativeEngine;
 pub use origin::{Origin, Origins};
 pub use platform::{Platform, ShuffleService, is_databricks_job};
 pub use resources::{Limit, Placement, Resource, ResourceProfile, TaskResource};
-pub use sql::{Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
+pub use sql::{Fallback, Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
+pub use stream::{Batch, BatchPart, EarlierBatches, SourceProgress, StateProgress, Stream};
 
 use std::collections::BTreeMap;
 
@@ -51,6 +53,8 @@ pub struct Spark {
     pub rdds: Vec<PersistedRdd>,
     /// SQL executions by id.
     pub sql: Vec<SqlExecution>,
+    /// Runs of streaming queries, in the order of the log.
+    pub streams: Vec<Stream>,
     /// Nodes that were excluded (`spark.excludeOnFailure`, before 3.1 "blacklisted").
     pub excluded_nodes: Vec<Exclusion>,
     /// Nodes that were excluded for single stages, with the most executor failures that led to it.

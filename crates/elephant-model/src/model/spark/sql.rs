@@ -36,6 +36,17 @@ pub struct SqlExecution {
     /// Accumulator values reported by the driver (`SparkListenerDriverAccumUpdates`), in the order of the
     /// log.
     pub driver_updates: Vec<(u64, i64)>,
+    /// Why operators ran in the JVM and not in Gluten (`GlutenPlanFallbackEvent`), of the last plan that it tells of.
+    pub fallbacks: Vec<Fallback>,
+}
+
+/// An operator that a native engine did not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fallback {
+    /// Its name.
+    pub operator: String,
+    /// Why, in the engine's words.
+    pub reason: String,
 }
 
 impl SqlExecution {
@@ -56,6 +67,7 @@ impl SqlExecution {
             replaced: Plan::EMPTY,
             subqueries: Plan::EMPTY,
             driver_updates: Vec::new(),
+            fallbacks: Vec::new(),
         }
     }
 

@@ -64,6 +64,10 @@ impl Builder {
             Event::SqlPlan { id, plan } => self.plan_change(id, plan, symbols),
             Event::SubqueryMetrics { id, metrics } => self.subquery_metrics(id, metrics, symbols),
             Event::DriverAccumulators { id, updates } => self.driver_updates(id, updates),
+            Event::Fallback { id, all } => self.fallbacks(id, all),
+            Event::StreamStarted(info) => self.stream_started(info),
+            Event::StreamProgress(progress) => self.stream_progress(*progress),
+            Event::StreamTerminated(info) => self.stream_terminated(info),
         }
     }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::{Builder, StageRecord};
 use elephant_base::limits::{Held, LimitReached};
-use elephant_model::model::spark::{Executor, Job, PersistedRdd, Plan, SqlExecution, Stage};
+use elephant_model::model::spark::{Batch, Executor, Job, PersistedRdd, Plan, SqlExecution, Stage, Stream};
 use elephant_model::model::{Interner, Symbol};
 
 const ALLOCATION: usize = Held::PER_ALLOCATION;
@@ -42,18 +42,30 @@ pub(super) fn of_stage(stage: &Stage) -> usize {
 
 pub(super) fn of_job(job: &Job) -> usize {
     let stages = if job.stages.is_empty() { 0 } else { job.stages.len() * STAGE_OF_JOB + ALLOCATION };
-    text(job.failure.as_deref()) + text(job.description.as_deref()) + stages
+    let told = [&job.failure, &job.description, &job.group];
+    told.into_iter().map(|told| text(told.as_deref())).sum::<usize>() + stages
 }
 
 pub(super) fn of_execution(execution: &SqlExecution) -> usize {
     let SqlExecution {
-        description, call_stack, tags, error, plan, replaced, subqueries, driver_updates, ..
+        description,
+        call_stack,
+        tags,
+        error,
+        plan,
+        replaced,
+        subqueries,
+        driver_updates,
+        fallbacks,
+        ..
     } = execution;
     [description, call_stack, error].into_iter().map(|told| text(told.as_deref())).sum::<usize>()
         + list(tags)
         + tags.iter().map(|tag| text(Some(tag))).sum::<usize>()
         + [plan, replaced, subqueries].into_iter().map(of_plan).sum::<usize>()
         + list(driver_updates)
+        + list(fallbacks)
+        + fallbacks.iter().map(|it| text(Some(&it.operator)) + text(Some(&it.reason))).sum::<usize>()
 }
 
 fn of_plan(plan: &Plan) -> usize {
@@ -61,6 +73,22 @@ fn of_plan(plan: &Plan) -> usize {
         + list(&plan.metrics)
         + list(&plan.facts)
         + text(Some(&plan.texts).filter(|text| !text.is_empty()).map(String::as_str))
+}
+
+/// A stream apart from its batches.
+pub(super) fn of_stream(stream: &Stream) -> usize {
+    let Stream { id, run, name, error, sources, state_operators, .. } = stream;
+    text(Some(run))
+        + [id, name, error].into_iter().map(|told| text(told.as_deref())).sum::<usize>()
+        + list(sources)
+        + sources.iter().map(|source| text(Some(source))).sum::<usize>()
+        + list(state_operators)
+        + state_operators.iter().map(|name| text(name.as_deref())).sum::<usize>()
+}
+
+/// A batch of a stream, in a list that doubles its size.
+pub(super) fn of_batch(batch: &Batch) -> usize {
+    2 * size_of_val(batch) + list(&batch.sources) + list(&batch.states)
 }
 
 pub(super) fn of_executor(executor: &Executor) -> usize {

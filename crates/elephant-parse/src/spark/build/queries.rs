@@ -7,7 +7,7 @@ use super::{Builder, Symbols, moment};
 use crate::spark::event::SqlStart;
 use crate::spark::plan;
 use elephant_base::units::Timestamp;
-use elephant_model::model::spark::{Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
+use elephant_model::model::spark::{Fallback, Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
 
 impl Builder {
     fn execution(&mut self, id: Option<i64>) -> Option<&mut SqlExecution> {
@@ -87,6 +87,11 @@ impl Builder {
         });
         self.driver_updates_held = held;
         self.seen.beyond_limit.driver_values += beyond;
+    }
+
+    /// What a native engine did not run of the last plan that it tells of.
+    pub(super) fn fallbacks(&mut self, id: Option<i64>, all: Vec<Fallback>) {
+        self.change_execution(id, |execution| execution.fallbacks = all);
     }
 
     /// A plan with the names of the application; empty if the limit on operators is reached.

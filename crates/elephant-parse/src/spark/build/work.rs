@@ -56,6 +56,7 @@ impl Builder {
         job.stages.dedup();
         job.stages.shrink_to_fit();
         job.description = start.description.or(start.last_stage_name);
+        job.group = start.group;
         job.sql_execution = start.sql_execution.and_then(|id| u64::try_from(id).ok());
         job.of_stream = start.of_stream;
         let after = held::of_job(job);

@@ -90,6 +90,7 @@ fn job_properties(cursor: &mut Cursor<'_>, job: &mut JobStart, shortcut: bool) -
         LazyLock::new(|| Finder::new(b"\"spark.sql.execution.id\""));
     static DESCRIPTION: LazyLock<Finder<'static>> =
         LazyLock::new(|| Finder::new(b"\"spark.job.description\""));
+    static GROUP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"spark.jobGroup.id\""));
     // Structured Streaming, and streams of RDDs.
     static BATCHES: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| {
         ["\"streaming.sql.batchId\"", "\"spark.streaming.internal.batchTime\""].map(Finder::new)
@@ -103,6 +104,7 @@ fn job_properties(cursor: &mut Cursor<'_>, job: &mut JobStart, shortcut: bool) -
     };
     job.sql_execution = find(&EXECUTION).and_then(|id| id.text().parse().ok());
     job.description = text(find(&DESCRIPTION), MAX_NAME_LEN);
+    job.group = text(find(&GROUP), MAX_NAME_LEN);
     // Streams describe their jobs; most other jobs have no description, so that the search ends here.
     job.of_stream = job.description.is_some() && BATCHES.iter().any(|key| find(key).is_some());
     Ok(())

@@ -1,14 +1,39 @@
 //! SQL executions.
 
 use super::{Event, MAX_LISTED, MAX_NAME_LEN, SqlStart, field, integers};
+use crate::reading::truncate;
 use crate::scan::{Cursor, Scan};
 use crate::spark::plan::{self, Plan};
 use crate::spark::strings::Strings;
+use elephant_model::model::spark::Fallback;
 
 /// Maximum length of a call stack: its first calls are those of interest, and Spark's own precede the user's.
 const MAX_STACK_LEN: usize = 4 << 10;
 /// Maximum number of tags that are kept.
 const MAX_TAGS: usize = 20;
+/// Maximum number of operators whose fallback is kept.
+const MAX_FALLBACKS: usize = 50;
+
+/// Gluten's event: "fallbackNodeToReason": {"(3) Project": "Not supported …"}.
+pub(super) fn fallback(cursor: &mut Cursor<'_>) -> Scan<Event> {
+    let (mut id, mut all) = (None, Vec::new());
+    cursor.members_after_first(&[b"\"executionId\":", b"\"fallbackNodeToReason\":"], |key, cursor| {
+        match key {
+            0 => id = cursor.integer_or_skip()?,
+            _ => cursor.each_pair(|operator, reason| {
+                if all.len() < MAX_FALLBACKS {
+                    let short = |text: &str| truncate(text.trim(), MAX_NAME_LEN).to_owned();
+                    // Plans number their nodes.
+                    let (operator, reason) = (operator.text(), reason.text());
+                    let name = operator.split_once(") ").map_or(&*operator, |(_, name)| name);
+                    all.push(Fallback { operator: short(name), reason: short(&reason) });
+                }
+            })?,
+        }
+        Ok(())
+    })?;
+    Ok(Event::Fallback { id, all })
+}
 
 pub(super) fn sql_start(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
     const KEYS: [&[u8]; 8] = [
@@ -103,4 +128,17 @@ pub(super) fn driver_accumulators(cursor: &mut Cursor<'_>) -> Scan<Event> {
         Ok(())
     })?;
     Ok(Event::DriverAccumulators { id, updates })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gluten_tells_why_operators_ran_in_the_jvm() {
+        let event = br#","executionId":3,"numGlutenNodes":7,"numFallbackNodes":1,"physicalPlanDescription":"x","fallbackNodeToReason":{"(3) Project":"Not supported: f(x)"}}"#;
+        let Event::Fallback { id, all } = fallback(&mut Cursor::new(event)).unwrap() else { panic!() };
+        let expected = Fallback { operator: "Project".to_owned(), reason: "Not supported: f(x)".to_owned() };
+        assert_eq!((id, all), (Some(3), vec![expected]));
+    }
 }

@@ -102,12 +102,15 @@ prop_compose! {
 fn properties() -> impl Strategy<Value = Value> {
     let more =
         prop::collection::vec((text(), prop_oneof![9 => text().prop_map(Value::from), 1 => unknown()]), 0..3);
-    (more, prop::option::of(0..9u8), prop::option::of(text())).prop_map(|(more, execution, description)| {
-        let mut all: Map<String, Value> = more.into_iter().collect();
-        all.extend(execution.map(|id| ("spark.sql.execution.id".to_owned(), id.to_string().into())));
-        all.extend(description.map(|text| ("spark.job.description".to_owned(), text.into())));
-        all.into()
-    })
+    (more, prop::option::of(0..9u8), prop::option::of(text()), prop::option::of(text())).prop_map(
+        |(more, execution, description, group)| {
+            let mut all: Map<String, Value> = more.into_iter().collect();
+            all.extend(execution.map(|id| ("spark.sql.execution.id".to_owned(), id.to_string().into())));
+            all.extend(description.map(|text| ("spark.job.description".to_owned(), text.into())));
+            all.extend(group.map(|text| ("spark.jobGroup.id".to_owned(), text.into())));
+            all.into()
+        },
+    )
 }
 
 fn plan() -> impl Strategy<Value = Value> {

@@ -6,7 +6,7 @@ use super::counted;
 use crate::problem::Problems;
 use crate::spark::build::{Builder, Seen, StageRecord};
 use elephant_base::units::Timestamp;
-use elephant_model::model::spark::{JobResult, SqlExecution};
+use elephant_model::model::spark::{JobResult, SqlExecution, Stream};
 use elephant_model::model::table::EndReason;
 
 /// The setting with which Spark logs the metrics of executors at the end of each stage.
@@ -25,6 +25,7 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
     stages(builder, problems);
     fetches(builder, problems);
     queries(builder, problems);
+    batches(builder, problems);
 }
 
 /// Spark numbers all attempts of an application.
@@ -190,6 +191,31 @@ fn query_ends(builder: &Builder, problems: &mut Problems) -> u64 {
         });
     }
     missing
+}
+
+/// A stream numbers its batches. Without new data, it reports the number of the last one again.
+fn batches(builder: &mut Builder, problems: &mut Problems) {
+    let missing_of = |stream: &Stream| -> u64 {
+        let numbers: Vec<u64> = stream.batches.iter().filter_map(|batch| batch.number).collect();
+        let gaps = numbers.windows(2).map(|pair| match pair {
+            [one, next] => next.saturating_sub(one.saturating_add(1)),
+            _ => 0,
+        });
+        // If most numbers are missing, one of them is wrong.
+        let missing = gaps.fold(0, u64::saturating_add);
+        if missing > numbers.len() as u64 { 1 } else { missing }
+    };
+    let missing: u64 = builder.spark.streams.iter().map(missing_of).sum();
+    builder.spark.gaps.batches = missing;
+    if missing > 0 {
+        problems.warn("batches-missing", None, || {
+            counted(
+                missing,
+                "batch of a stream has no progress in the event log, judging by the numbers of the others",
+                "batches of streams have no progress in the event log, judging by the numbers of the others",
+            )
+        });
+    }
 }
 
 /// The resource profile of an executor was added, and logs of Spark since 1.3 start with the version.

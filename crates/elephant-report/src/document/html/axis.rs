@@ -1,6 +1,7 @@
 //! Axes of drawings. They stretch with the page, so all text is outside of them.
 
 use elephant_base::units::three_digits;
+use elephant_base::whole::Whole;
 
 /// The width of every drawing, in SVG units.
 pub(crate) const WIDTH: f64 = 1000.0;
@@ -36,8 +37,7 @@ impl Axis {
         let step = round * power * unit;
         let first = (low / step).floor();
         let last = (high / step - 1e-9).ceil();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a few steps
-        let steps = (last - first).clamp(1.0, 100.0) as u32;
+        let steps = (last - first).clamp(1.0, 100.0).as_u32();
         Some(Self { low: first * step, step, steps })
     }
 
@@ -63,8 +63,7 @@ impl Axis {
     /// The numbers on the axis as text; zero has no sign.
     pub(crate) fn ticks(&self) -> Vec<String> {
         // Enough decimals to tell the numbers apart: the steps are 1, 2 or 5 times a power of ten.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a few decimals
-        let decimals = (-self.step.log10()).ceil().clamp(0.0, 12.0) as usize;
+        let decimals = (-self.step.log10()).ceil().clamp(0.0, 12.0).as_usize();
         let show = |value: f64| {
             if value.abs() < self.step / 2.0 { "0".to_owned() } else { signed(value, decimals) }
         };

@@ -1,5 +1,7 @@
 //! Charts of intervals in ASCII.
 
+use elephant_base::whole::Whole;
+
 /// The axis that all intervals of a chart share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Axis {
@@ -21,10 +23,9 @@ impl Axis {
         sound.then_some(Self { low, high, columns })
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a column of the axis
     fn column(self, value: f64) -> usize {
         let share = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
-        (share * (self.columns - 1) as f64).round() as usize
+        (share * (self.columns - 1) as f64).round().as_usize()
     }
 
     /// Labels for both ends and for 0, above their columns.

@@ -8,7 +8,6 @@ use elephant_engine::survey::{CauseCorrelation, StragglerDay, Waiting};
 
 /// The applications that were submitted on one day (UTC).
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // keys name their unit
 pub(super) struct DayView {
     date: Option<String>,
     applications_count: u64,

@@ -7,6 +7,7 @@ use super::super::node::{AggregateKind, Function, Node, SettingKind, TextTest};
 use super::super::syntax::{Expr, Kind};
 use super::super::unit::{Type, Unit};
 use super::functions::FUNCTIONS;
+use super::metrics::reads_metrics;
 use super::{Compiler, Typed};
 use elephant_rule::params::quantity::{Duration, Quantity, Size};
 use elephant_rule::params::words::nearest;
@@ -19,6 +20,9 @@ impl<'e> Compiler<'e> {
     pub(super) fn call(&mut self, expr: &'e Expr, name: &str, args: &'e [Expr]) -> Typed {
         if let Some(kind) = setting_kind(name) {
             return self.setting(expr, name, kind, args);
+        }
+        if let (true, [one]) = (reads_metrics(name), args) {
+            return self.metric(expr, name, one);
         }
         match (name, args) {
             ("sum", _) => self.aggregate(expr, name, AggregateKind::Sum, args),
@@ -155,6 +159,9 @@ impl<'e> Compiler<'e> {
             && let Some(rows @ (Rows::Tasks | Rows::Attempts)) = Rows::named(rows)
         {
             return self.counter(expr, Some(rows), group, of);
+        }
+        if reads_metrics(name) {
+            return self.metric_of(expr, name, target, args);
         }
         if name == "counter" {
             let usage =

@@ -4,7 +4,8 @@ use super::super::names::{ATTEMPT, AttemptField, RowField, Rows};
 use super::super::node::{CounterName, Node};
 use super::super::syntax::Expr;
 use super::super::unit::Type;
-use super::{Compiler, Over, Typed};
+use super::{Compiler, Typed};
+use elephant_model::model::Engine;
 use elephant_model::model::counters::{Counter, is_framework_group};
 
 /// Counters that are the sum of counters of several file systems.
@@ -39,7 +40,7 @@ impl<'e> Compiler<'e> {
         let kind = typed.map_or(Type::COUNT, super::super::names::type_of);
         let of = CounterName { group: of_group.to_owned(), name: of_name.to_owned(), typed };
         match (rows, typed) {
-            (None, _) if matches!(self.env.over, Over::Stage | Over::Executor) => self.wrong_with(
+            (None, _) if self.env.over.engine() == Some(Engine::Spark) => self.wrong_with(
                 expr,
                 "counter is about MapReduce jobs",
                 "Spark has task metrics instead, such as sum(task.input_bytes)",

@@ -74,6 +74,20 @@ pub(in crate::custom) const FUNCTIONS: &[FunctionLine] = &[
         "MapReduce: a counter of each task, inside aggregates: `sum(task.counter(…))`; `attempt.counter` of each attempt. Counters of Hadoop have their unit, all others are counts",
     ),
     (
+        "metric",
+        "metric(\"number of files read\")",
+        "unit of the metric",
+        "Spark: a metric of the operator, with `over: operator`, by Spark's name for it; as `node.metric(…)` inside aggregates with `over: query`.",
+    ),
+    (
+        "metric_count",
+        "metric_count(\"name\")",
+        "count",
+        "a metric of a connector or an extension that counts something; also `node.metric_count(…)`",
+    ),
+    ("metric_bytes", "metric_bytes(\"name\")", "size", "the same of one that counts bytes"),
+    ("metric_time", "metric_time(\"name\")", "time", "the same of one that is a time"),
+    (
         "conf",
         "conf(\"name\")",
         "text",

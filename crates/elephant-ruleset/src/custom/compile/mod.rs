@@ -5,6 +5,7 @@ mod aggregates;
 mod calls;
 mod counters;
 mod functions;
+mod metrics;
 mod names;
 mod operators;
 
@@ -32,6 +33,12 @@ pub enum Over {
     Stage,
     /// Each executor of a Spark application.
     Executor,
+    /// Each job of a Spark application.
+    Job,
+    /// Each query of a Spark application.
+    Query,
+    /// Each operator of each query of a Spark application.
+    Operator,
 }
 
 impl Over {
@@ -41,7 +48,7 @@ impl Over {
         match self {
             Self::Application => None,
             Self::Map | Self::Reduce => Some(Engine::MapReduce),
-            Self::Stage | Self::Executor => Some(Engine::Spark),
+            Self::Stage | Self::Executor | Self::Job | Self::Query | Self::Operator => Some(Engine::Spark),
         }
     }
 }

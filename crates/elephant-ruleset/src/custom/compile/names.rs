@@ -101,8 +101,14 @@ impl<'e> Compiler<'e> {
 
     /// A fact about a row of the enclosing aggregate, or about the subject.
     fn row_fact(&mut self, expr: &Expr, rows: Rows, field: RowField, kind: Type) -> Typed {
-        let is_subject =
-            matches!((self.env.over, rows), (Over::Stage, Rows::Stages) | (Over::Executor, Rows::Executors));
+        let is_subject = matches!(
+            (self.env.over, rows),
+            (Over::Stage, Rows::Stages)
+                | (Over::Executor, Rows::Executors)
+                | (Over::Job, Rows::Jobs)
+                | (Over::Query | Over::Operator, Rows::Queries)
+                | (Over::Operator, Rows::Operators)
+        );
         if is_subject {
             return (Node::Subject(field), kind);
         }
@@ -151,7 +157,21 @@ impl<'e> Compiler<'e> {
                 self.no_tasks_of_executors(expr, name);
                 false
             }
-            (Over::Application, _) | (_, Rows::Tasks | Rows::Attempts) => true,
+            (Over::Query, Rows::Operators | Rows::Jobs)
+            | (Over::Query | Over::Operator | Over::Job, Rows::Stages)
+            | (_, Rows::Tasks | Rows::Attempts) => true,
+            (_, Rows::Queries) => {
+                let help = "write over: query, or over: operator";
+                self.wrong_with(expr, "this rule does not judge queries", help);
+                false
+            }
+            (_, Rows::Operators) => {
+                let help =
+                    "write over: operator, or over: query for aggregates over the operators of a query";
+                self.wrong_with(expr, "this rule does not judge operators of queries", help);
+                false
+            }
+            (Over::Application, _) => true,
             (_, Rows::Stages | Rows::Jobs | Rows::Executors) => {
                 self.wrong_with(
                     expr,

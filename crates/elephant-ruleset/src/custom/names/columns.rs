@@ -9,7 +9,6 @@ use elephant_model::model::spark::ExecutorMetric;
 
 /// Facts about an attempt of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the table has the meanings
 pub(in crate::custom) enum AttemptField {
     Counter(Counter),
     InputBytes,
@@ -129,7 +128,6 @@ fn counter_name(counter: Counter) -> String {
 
 /// Facts about an executor, or about the driver if it runs the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the table has the meanings
 pub(in crate::custom) enum ExecutorField {
     Id,
     Host,

@@ -123,6 +123,9 @@ impl<'d> Reader<'d, '_> {
                 ("reduce", Over::Reduce),
                 ("stage", Over::Stage),
                 ("executor", Over::Executor),
+                ("job", Over::Job),
+                ("query", Over::Query),
+                ("operator", Over::Operator),
             ],
         );
         let over = over.unwrap_or_default();

@@ -189,7 +189,6 @@ fn started_first(first_ends: &FxHashMap<Option<Symbol>, Micros>, attempt: &Attem
     first_ends.get(&attempt.executor).is_none_or(|end| attempt.launch < *end)
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn sum(rows: &Attempts, row: usize, counters: &[Counter]) -> f64 {
     rows.total(row, counters).map_or(0.0, |total| total as f64)
 }

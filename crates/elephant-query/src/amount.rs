@@ -68,7 +68,14 @@ const fn of_counter(counter: C) -> Amount {
     match counter {
         C::OutputRows
         | C::FilesRead
+        | C::FilesSkipped
         | C::StaticFilesRead
+        | C::RowsCopied
+        | C::RowsUpdated
+        | C::RowsDeleted
+        | C::RowsInserted
+        | C::TargetFiles
+        | C::TargetFilesKept
         | C::PartitionsRead
         | C::RecordsRead
         | C::Partitions
@@ -97,6 +104,7 @@ const fn of_counter(counter: C) -> Amount {
         | C::SortTime
         | C::AggregationTime
         | C::PipelineTime
+        | C::RewriteTime
         | C::TaskCommitTime
         | C::JobCommitTime
         | C::BroadcastCollectTime

@@ -11,6 +11,8 @@ pub enum SqlCounter {
     FilesRead,
     /// Their size, of the whole files.
     FileBytesRead,
+    /// Files that statistics of a table let a scan leave out (Iceberg's `SkippedDataFiles`).
+    FilesSkipped,
     /// Files that a scan would have read without dynamic pruning.
     StaticFilesRead,
     /// Their size.
@@ -60,6 +62,20 @@ pub enum SqlCounter {
     BytesWritten,
     /// Partitions of the table that it wrote.
     DynamicPartitions,
+    /// Rows that a command wrote again without a change (`MergeIntoCommand` and others of Delta Lake, `MergeRowsExec`).
+    RowsCopied,
+    /// Rows that it updated.
+    RowsUpdated,
+    /// Rows that it deleted.
+    RowsDeleted,
+    /// Rows that it inserted.
+    RowsInserted,
+    /// Files of the table that it changes.
+    TargetFiles,
+    /// Those among them that its condition did not rule out.
+    TargetFilesKept,
+    /// Time in which it wrote files again.
+    RewriteTime,
     /// Time of committing tasks.
     TaskCommitTime,
     /// Time of committing the job, on the driver.
@@ -97,13 +113,16 @@ pub enum SqlCounter {
 use SqlCounter as C;
 
 /// Spark's names, without what versions add to them: "total (min, med, max)" in Spark 2, units in brackets.
-const NAMES: [(&str, SqlCounter); 53] = [
+const NAMES: [(&str, SqlCounter); 73] = [
     ("number of output rows", C::OutputRows),
     ("output rows", C::OutputRows),
     ("join output rows", C::OutputRows),
     ("number of files read", C::FilesRead),
     ("number of files", C::FilesRead),
+    ("number of result data files", C::FilesRead),
     ("size of files read", C::FileBytesRead),
+    ("total data file size", C::FileBytesRead),
+    ("number of skipped data files", C::FilesSkipped),
     ("static number of files read", C::StaticFilesRead),
     ("static size of files read", C::StaticFileBytesRead),
     ("number of partitions read", C::PartitionsRead),
@@ -131,6 +150,23 @@ const NAMES: [(&str, SqlCounter); 53] = [
     ("written output", C::BytesWritten),
     ("bytes of written output", C::BytesWritten),
     ("number of dynamic part", C::DynamicPartitions),
+    ("number of target rows rewritten unmodified", C::RowsCopied),
+    ("Number of target rows rewritten unmodified because they did not meet any condition", C::RowsCopied),
+    ("number of target rows copied unmodified because they did not match any action", C::RowsCopied),
+    ("number of rows copied", C::RowsCopied),
+    ("number of updated rows", C::RowsUpdated),
+    ("number of target rows updated", C::RowsUpdated),
+    ("number of rows updated", C::RowsUpdated),
+    ("number of deleted rows", C::RowsDeleted),
+    ("number of target rows deleted", C::RowsDeleted),
+    ("number of rows deleted", C::RowsDeleted),
+    ("number of inserted rows", C::RowsInserted),
+    ("number of target rows inserted", C::RowsInserted),
+    ("number of target files before skipping", C::TargetFiles),
+    ("number of files before skipping", C::TargetFiles),
+    ("number of target files after skipping", C::TargetFilesKept),
+    ("number of files after skipping", C::TargetFilesKept),
+    ("time taken to rewrite the matched files", C::RewriteTime),
     ("task commit time", C::TaskCommitTime),
     ("job commit time", C::JobCommitTime),
     ("time to collect", C::BroadcastCollectTime),
@@ -169,7 +205,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn plain_name(name: &str) -> &str {
     let name = name.split_once(" (").map_or(name, |(name, _)| name);
-    name.strip_suffix(" total").unwrap_or(name).trim()
+    name.strip_suffix(" total").unwrap_or(name).trim_end_matches('.').trim()
 }
 
 /// How the values of a metric are counted (`SQLMetricInfo.metricType`).
@@ -213,6 +249,8 @@ mod tests {
             ("spill size total (min, med, max)", Some(C::SpillSize)),
             ("metadata time (ms)", Some(C::MetadataTime)),
             ("data size (bytes)", Some(C::DataSize)),
+            ("total data file size (bytes)", Some(C::FileBytesRead)),
+            ("number of rows copied.", Some(C::RowsCopied)),
             ("avg hash probe (min, med, max)", None),
         ] {
             assert_eq!(counter_of(name), expected, "{name}");

@@ -139,7 +139,7 @@ impl Store {
         let mut findings: Vec<Accepted> = findings.into_values().collect();
         findings.sort_by(|a, b| (&a.rule, &a.subject).cmp(&(&b.rule, &b.subject)));
         let runs = runs.into_iter().rev().map(|earlier| earlier.run).collect();
-        Ok(Job { job: key.as_str().to_owned(), since: None, findings, runs })
+        Ok(Job { job: key.as_str().to_owned(), since: None, incomplete_runs: Vec::new(), findings, runs })
     }
 }
 
@@ -176,6 +176,7 @@ fn accepted_finding(key: &JobKey, row: &Row<'_>) -> Result<Accepted, StoreError>
         rule,
         subject,
         severity: severity.unwrap_or_default(),
+        severity_in_larger_run: None,
         measure: row.get(3)?,
         value: row.get::<Option<f64>>(4)?.map(rounded),
         incomplete: false,

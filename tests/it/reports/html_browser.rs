@@ -272,7 +272,8 @@ fn phases_are_sorted_with_the_keyboard() {
     browser.open(&page(&mixed(100)));
     browser.value(ALL_DETAILS);
     browser.value(
-        "window.stages = [...document.querySelectorAll('table.phases')].findLast(t => t.tBodies[0].rows.length > 4)",
+        "window.stages = [...document.querySelectorAll('table.phases')]
+            .findLast(t => t.tBodies[0].rows.length > 4 && t.tHead.textContent.includes('Started'))",
     );
     let column = |name: &str| {
         format!("[...stages.tHead.rows[0].cells].findIndex(head => head.textContent === '{name}')")

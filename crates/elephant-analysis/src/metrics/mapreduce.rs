@@ -75,8 +75,8 @@ impl Metrics {
         let wait = wait(app, params);
         Self {
             run_time: run_time(app),
-            wait_time: wait.map(|(maps, reduces)| maps + reduces),
-            wait_of_reduces: wait.map(|(_, reduces)| reduces),
+            wait_time: wait.map(|wait| wait.maps + wait.only_reduces),
+            wait_of_reduces: wait.map(|wait| wait.only_reduces),
             used: total(|u| u.used),
             wasted: if whole { wasted } else { None },
             failed_attempts: total(|u| u.failed),
@@ -289,32 +289,62 @@ fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams
     Bytes::from_mib(physical.whole_mib().max(from_virtual))
 }
 
-/// Wait time of map tasks, and of reduce tasks.
-fn wait(app: &Application, params: &MetricParams) -> Option<(Millis, Millis)> {
+/// How long tasks waited.
+#[derive(Clone, Copy)]
+struct Waits {
+    /// Map tasks did.
+    maps: Millis,
+    /// Only reduce tasks did. Time in which both waited counts once: no job waits for longer than it takes.
+    only_reduces: Millis,
+}
+
+fn wait(app: &Application, params: &MetricParams) -> Option<Waits> {
     if app.events_missing && params.attempts_without_data == WithoutData::Unknown {
         return None;
     }
     let maps = app.group(TaskKind::Map);
     // If tasks without data are left out, a group that has only such tasks waited 0.
-    let skipped = (params.attempts_without_data == WithoutData::Skip).then_some(Millis::ZERO);
-    let wait = |group, start: Option<Timestamp>| start.and_then(|start| delay(group, start)).or(skipped);
-    let map_wait = match maps {
+    let skipped = (params.attempts_without_data == WithoutData::Skip).then_some(Delay::default());
+    let wait = |group, start: Option<Timestamp>| start.and_then(|start| Delay::of(group, start)).or(skipped);
+    let of_maps = match maps {
         Some(maps) => wait(maps, app.submitted_at)?,
-        None => Millis::ZERO,
+        None => Delay::default(),
     };
-    let reduce_wait = match (app.group(TaskKind::Reduce), maps) {
+    let of_reduces = match (app.group(TaskKind::Reduce), maps) {
         (Some(reduces), Some(maps)) => wait(reduces, reduce_start(app, maps, params))?,
-        _ => Millis::ZERO,
+        _ => Delay::default(),
     };
-    Some((map_wait, reduce_wait))
+    Some(Waits { maps: of_maps.length, only_reduces: of_reduces.without(&of_maps) })
+}
+
+/// The time from when the last task would have ended, had all started at the best moment, to when it did.
+#[derive(Debug, Clone, Copy, Default)]
+struct Delay {
+    from: Option<Timestamp>,
+    length: Millis,
+}
+
+impl Delay {
+    fn of(group: &TaskGroup, ideal_start: Timestamp) -> Option<Self> {
+        let longest = group.winners().filter_map(|row| group.attempts.run_time(row)).max()?;
+        let last = group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()?;
+        let from = ideal_start + longest;
+        Some(Self { from: Some(from), length: Millis::between(from, last).unwrap_or_default() })
+    }
+
+    /// Its length without the time that it shares with another one.
+    fn without(&self, other: &Self) -> Millis {
+        let (Some(from), Some(other_from)) = (self.from, other.from) else { return self.length };
+        let end = (from + self.length).min(other_from + other.length);
+        let shared = Millis::between(from.max(other_from), end).unwrap_or_default();
+        Millis::new(self.length.get().saturating_sub(shared.get()))
+    }
 }
 
 /// How much later the last task ended than if all had started at `ideal_start`.
 #[must_use]
 pub fn delay(group: &TaskGroup, ideal_start: Timestamp) -> Option<Millis> {
-    let longest = group.winners().filter_map(|row| group.attempts.run_time(row)).max()?;
-    let last = group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()?;
-    Some(Millis::between(ideal_start + longest, last).unwrap_or_default())
+    Delay::of(group, ideal_start).map(|delay| delay.length)
 }
 
 /// When reduce tasks could have started: when the share of map tasks set by slow start had ended.

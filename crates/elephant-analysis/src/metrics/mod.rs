@@ -28,7 +28,7 @@ pub struct Metrics {
     pub run_time: Option<Millis>,
     /// Time that tasks waited for resources.
     pub wait_time: Option<Millis>,
-    /// The part of `wait_time` that reduce tasks waited; MapReduce only.
+    /// The part of `wait_time` in which only reduce tasks waited; MapReduce only.
     pub wait_of_reduces: Option<Millis>,
     /// The part of `wait_time` before the first executor started; Spark only.
     pub wait_for_first: Option<Millis>,

@@ -1,10 +1,10 @@
 //! Compares the findings of an analysis with accepted ones.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::incomplete::{UNNAMED, doubt, doubt_of, incomplete_run};
-use super::run::rounded;
+use super::run::{identity, rounded};
 use super::spread::Tolerance;
 use super::{Baseline, Job, measure, metrics};
 use crate::fingerprint::{Fingerprint, JobKey, without_lines};
@@ -94,7 +94,7 @@ fn job(
     rules: &BTreeSet<&str>,
     tolerance: &Tolerance,
 ) -> JobComparison {
-    let mut findings = worst_of_each(apps);
+    let (mut findings, first_settled) = worst_before_accepted_parts(apps, accepted);
     let mut left: Vec<&Accepted> = accepted.map(|job| job.findings.iter().collect()).unwrap_or_default();
     // Exact matches first, so that a call site that moved never takes the entry of one that still exists.
     for loosely in [false, true] {
@@ -111,6 +111,10 @@ fn job(
                 judge(found, left.remove(at), tolerance);
             }
         }
+    }
+    // What an accepted part shows was accepted with it.
+    for found in findings.iter_mut().skip(first_settled).filter(|found| found.change.is_bad()) {
+        found.change = Change::Unchanged;
     }
     confirm_improvements(&mut findings, apps, tolerance);
     sort(&mut findings);
@@ -161,6 +165,24 @@ fn confirm_improvements(findings: &mut [FindingChange], apps: &[&ApplicationRepo
             _ => found.change = Change::NotJudged,
         }
     }
+}
+
+/// Each finding of the job's runs once: first those of runs that are open, then what only incomplete runs show that were
+/// accepted before, and where these begin.
+fn worst_before_accepted_parts(
+    apps: &[&ApplicationReport],
+    accepted: Option<&Job>,
+) -> (Vec<FindingChange>, usize) {
+    let is_accepted_part = |app: &&ApplicationReport| {
+        accepted.is_some_and(|job| !app.complete && job.incomplete_runs.contains(&identity(app)))
+    };
+    let (parts, open): (Vec<&ApplicationReport>, Vec<&ApplicationReport>) =
+        apps.iter().copied().partition(is_accepted_part);
+    let mut findings = worst_of_each(&open);
+    let known: BTreeSet<Fingerprint> = findings.iter().map(|found| found.fingerprint.clone()).collect();
+    let first = findings.len();
+    findings.extend(worst_of_each(&parts).into_iter().filter(|found| !known.contains(&found.fingerprint)));
+    (findings, first)
 }
 
 /// Each finding of the job's runs once, from the run where it is worst. The result ignores accepted
@@ -231,13 +253,25 @@ fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) 
         worse = direction.beyond(now, value, share, floor);
         better = direction.opposite().beyond(now, value, share, floor);
     }
-    found.change = match found.finding.severity.cmp(&accepted.severity) {
-        std::cmp::Ordering::Greater => Change::Worse,
-        std::cmp::Ordering::Less => Change::Better,
-        std::cmp::Ordering::Equal if worse => Change::Worse,
-        std::cmp::Ordering::Equal if better => Change::Better,
-        std::cmp::Ordering::Equal => Change::Unchanged,
+    found.change = match severities(&found.finding, accepted) {
+        Ordering::Greater => Change::Worse,
+        Ordering::Less => Change::Better,
+        Ordering::Equal if worse => Change::Worse,
+        Ordering::Equal if better => Change::Better,
+        Ordering::Equal => Change::Unchanged,
     };
+}
+
+/// How the severity of a finding compares with the accepted one. That a run is small limits its severity, and says nothing
+/// about the finding: where the limit may decide, the severities are equal.
+fn severities(finding: &Finding, accepted: &Accepted) -> Ordering {
+    let larger = finding.severity_in_larger_run();
+    match accepted.severity_in_larger_run {
+        Some(before) => larger.cmp(&before),
+        None if finding.severity > accepted.severity => Ordering::Greater,
+        None if larger < accepted.severity => Ordering::Less,
+        None => Ordering::Equal,
+    }
 }
 
 fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&str>) -> Absence {

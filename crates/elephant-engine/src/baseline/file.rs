@@ -49,6 +49,10 @@ pub struct Job {
     /// accepted since then, or they exceed the number of kept runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
+    /// Its accepted incomplete runs, by [`Run::run`], the last accepted at the end. What their logs show is not compared
+    /// again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete_runs: Vec<String>,
     /// Its accepted findings, by rule and subject.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Accepted>,
@@ -178,6 +182,13 @@ impl Baseline {
             }
             wrong_yaml(&error)
         })?;
+        if head.version < VERSION {
+            let message = format!(
+                "no elephant-rs writes version {}; a baseline starts with \"version: 1\"",
+                head.version
+            );
+            return Err(damaged(String::new(), message));
+        }
         if head.version > VERSION {
             return Err(BaselineError::Newer { path: path.to_owned(), version: head.version });
         }
@@ -199,6 +210,9 @@ impl Baseline {
                 format!("the job \"{}\" has a negative or invalid value", job.job),
             ));
         }
+        for finding in baseline.jobs.iter_mut().flat_map(|job| &mut job.findings) {
+            finding.severity_in_larger_run.get_or_insert(finding.severity);
+        }
         baseline.sort();
         Ok(baseline)
     }
@@ -208,7 +222,12 @@ impl Baseline {
     /// # Errors
     /// If it cannot be written as YAML.
     pub fn to_yaml(&self) -> Result<String, BaselineError> {
-        let text = serde_yaml::to_string(self);
+        let mut written = self.clone();
+        for finding in written.jobs.iter_mut().flat_map(|job| &mut job.findings) {
+            finding.severity_in_larger_run =
+                finding.severity_in_larger_run.filter(|it| *it != finding.severity);
+        }
+        let text = serde_yaml::to_string(&written);
         let text = text.map_err(|error| BaselineError::Unwritable { message: error.to_string() })?;
         Ok(format!("{HEADER}{text}"))
     }

@@ -24,7 +24,7 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
     for app in apps {
         let run = Run::of(app);
         let unfit = unfit(app);
-        if !app.complete && settled(job, &run).is_none() {
+        if !app.complete && settled(job, &run).is_none() && !job.incomplete_runs.contains(&run.run) {
             parts.push((app.id.as_str(), Run::at_least(app)));
         }
         match unfit.or_else(|| settled(job, &run)) {
@@ -57,6 +57,9 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
             runs += 1;
             if change.verdict == MetricVerdict::Regressed {
                 regressed_runs += 1;
+            }
+            // A part does not tell what the whole run costs, so it does not begin a new level.
+            if change.verdict == MetricVerdict::Regressed && !at_least {
                 costs.regressed_since = earliest(costs.regressed_since.take(), run.started_at.clone());
             }
             if worst.as_ref().is_none_or(|worst| is_worse(&change, worst)) {
@@ -65,17 +68,19 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
         }
         costs.metrics.extend(worst.map(|worst| MetricChange { runs, regressed_runs, ..worst }));
     }
-    let has_costs = |run: &Run| Metric::ALL.into_iter().any(|metric| run.cost(metric).is_some());
-    if !job.runs.iter().any(has_costs) {
-        costs.not_compared.extend(fit.into_iter().filter(|(_, run)| has_costs(run)).map(|(id, _)| {
-            NotCompared {
-                application: id.to_owned(),
-                reason: "no accepted run of the job has costs to compare with",
-                unfit: true,
-            }
-        }));
-    }
+    costs.not_compared.extend(without_counterpart(job, fit));
     costs
+}
+
+/// The runs with costs that no accepted run has.
+fn without_counterpart(job: &Job, fit: Vec<(&str, Run)>) -> Vec<NotCompared> {
+    let has_costs = |run: &Run| Metric::ALL.into_iter().any(|metric| run.cost(metric).is_some());
+    if job.runs.iter().any(has_costs) {
+        return Vec::new();
+    }
+    let reason = "no accepted run of the job has costs to compare with";
+    let not_compared = |(id, _): (&str, Run)| NotCompared { application: id.to_owned(), reason, unfit: true };
+    fit.into_iter().filter(|(_, run)| has_costs(run)).map(not_compared).collect()
 }
 
 /// Why a run is not compared again; `None` if it is new.

@@ -15,8 +15,9 @@ use crate::results::{
 /// - A job's accepted findings become those of its runs in the report. Findings that could not be judged
 ///   stay accepted. Findings that are gone are removed, so they are new if they come back. An unchanged
 ///   finding keeps its accepted value, so that small increases do not add up unnoticed.
-/// - Findings of an incomplete run are marked and never replace those of a complete run. A job that could
-///   not be judged at all stays as it is, and runs without their job's name are skipped.
+/// - Findings of an incomplete run are marked and never replace those of a complete run; the run is listed, so that it is
+///   not compared again. A job that could not be judged at all stays as it is, and runs without their job's name are
+///   skipped.
 /// - Runs that could not be judged are listed, so that they are not reported again. Those listed before stay if they are
 ///   not in the report; `prune` removes them.
 /// - Runs that succeeded are added, and the oldest beyond [`Baseline::keep_runs`] are dropped. A regressed
@@ -72,6 +73,7 @@ fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport
     let mut job = Job {
         job: compared.key.as_str().to_owned(),
         since: known.and_then(|job| job.since.clone()),
+        incomplete_runs: incomplete_runs(known, apps, keep_runs),
         findings,
         runs: known.map(|job| job.runs.clone()).unwrap_or_default(),
     };
@@ -89,6 +91,16 @@ fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport
         job.since = job.runs.first().and_then(|run| run.started_at.clone()).max(job.since);
     }
     job
+}
+
+/// The incomplete runs among `apps`, and those that were accepted before, as long as they are not too many.
+fn incomplete_runs(known: Option<&Job>, apps: &[&ApplicationReport], keep_runs: usize) -> Vec<String> {
+    let now: BTreeSet<String> = apps.iter().filter(|app| !app.complete).map(|app| identity(app)).collect();
+    let before = known.map(|job| job.incomplete_runs.as_slice()).unwrap_or_default();
+    let before: Vec<&String> = before.iter().filter(|run| !now.contains(*run)).collect();
+    let kept = keep_runs.saturating_sub(now.len()).min(before.len());
+    let before = before.into_iter().rev().take(kept).rev().cloned();
+    before.chain(now).collect()
 }
 
 /// The entry of a finding. An unchanged finding keeps its accepted severity and value, even if its call
@@ -114,6 +126,7 @@ fn accept(found: &FindingChange) -> Accepted {
         rule: found.finding.rule.clone().into_owned(),
         subject: found.subject.clone(),
         severity: found.finding.severity,
+        severity_in_larger_run: Some(found.finding.severity_in_larger_run()),
         measure: found.measure.as_ref().map(|measure| measure.key.to_owned()),
         value,
         incomplete: found.incomplete && was_incomplete,

@@ -71,9 +71,11 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
             let (in_a, in_b) = (found_a.at(place_a), found_b.at(place_b));
             let (finding, subject) = in_b.or(in_a)?;
             let (one, other) = (in_a.map(|(it, _)| it.severity), in_b.map(|(it, _)| it.severity));
+            let raw = |it: &Finding| it.raw_severity.unwrap_or(it.severity);
+            let (raw_one, raw_other) = (in_a.map(|(it, _)| raw(it)), in_b.map(|(it, _)| raw(it)));
             // A finding that is missing or milder in an incomplete history may be worse in the complete
             // one.
-            let reason = match one.cmp(&other) {
+            let reason = match raw_one.cmp(&raw_other) {
                 Ordering::Less => doubt(a, "A", &finding.rule),
                 Ordering::Greater => doubt(b, "B", &finding.rule),
                 Ordering::Equal => None,
@@ -81,7 +83,7 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
             Some(FindingPair {
                 rule: finding.rule.clone(),
                 subject: subject.clone(),
-                moved: if reason.is_some() { Move::NotJudged } else { moved(one, other) },
+                moved: if reason.is_some() { Move::NotJudged } else { moved(raw_one, raw_other) },
                 a: one,
                 b: other,
                 message: finding.message.clone(),

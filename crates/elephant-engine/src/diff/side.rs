@@ -90,6 +90,8 @@ pub struct Tasks {
 pub struct Finding {
     pub rule: String,
     pub severity: Severity,
+    /// By cut-offs alone: a small run limits what is shown. Without it, what is shown counts.
+    pub raw_severity: Option<Severity>,
     pub subject: String,
     #[serde(default)]
     pub message: String,

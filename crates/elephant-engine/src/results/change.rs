@@ -152,6 +152,10 @@ pub struct Accepted {
     pub subject: String,
     /// Its severity.
     pub severity: Severity,
+    /// The severity that it would have in an application that is not small; a file has it only if it is another one. `None`
+    /// if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity_in_larger_run: Option<Severity>,
     /// The rule's key measure, by the key of its evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measure: Option<String>,

@@ -15,10 +15,10 @@ mod custom;
 mod damage;
 mod diagnosis;
 mod failures;
+mod gate;
 mod input;
 mod mapreduce;
 mod nodes;
-
 mod plans;
 mod platforms;
 mod public_runs;

@@ -186,6 +186,8 @@ fn on_queries() -> impl Iterator<Item = &'static str> {
         TroubleKind::RepeatedWork,
         TroubleKind::SmallFiles,
         TroubleKind::Scan,
+        TroubleKind::Rewrite,
+        TroubleKind::Volume,
         TroubleKind::Cache,
         TroubleKind::Stream,
         TroubleKind::StreamState,

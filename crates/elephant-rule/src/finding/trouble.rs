@@ -47,6 +47,8 @@ kinds! {
     RepeatedWork = "repeated-work", "Repeated work";
     SmallFiles = "small-files", "Small files";
     Scan = "scan", "Reading too much";
+    Rewrite = "rewrite", "Writing rows again";
+    Volume = "shuffle-volume", "Moving too much";
     Cache = "cache", "Cache";
     Skew = "skew", "Skew";
     GarbageCollection = "garbage-collection", "Garbage collection";

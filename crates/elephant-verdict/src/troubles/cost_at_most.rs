@@ -68,7 +68,8 @@ fn of_time(metrics: &Metrics, lost_ms: f64) -> Amounts {
     let Some(run_time) = metrics.run_time.map(Millis::as_f64).filter(|time| *time > 0.0) else {
         return at_most(Amounts { wall_ms: exactly(lost_ms), ..Amounts::default() });
     };
-    at_most(used.times((lost_ms / run_time).clamp(0.0, 1.0)))
+    let lost_ms = lost_ms.min(run_time);
+    at_most(Amounts { wall_ms: exactly(lost_ms), ..used.times(lost_ms / run_time) })
 }
 
 /// The memory that was not needed.

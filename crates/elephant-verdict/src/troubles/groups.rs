@@ -39,6 +39,8 @@ impl Extent {
             | Kind::RepeatedWork
             | Kind::SmallFiles
             | Kind::Cache
+            | Kind::Rewrite
+            | Kind::Volume
             | Kind::Schema
             | Kind::Fallback
             | Kind::Stream

@@ -18,6 +18,8 @@ const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::SmallFiles, &["lost_ms"]),
     (TroubleKind::Scan, &["lost_ms"]),
     (TroubleKind::Cache, &["lost_ms"]),
+    (TroubleKind::Rewrite, &["lost_ms"]),
+    (TroubleKind::Volume, &["lost_ms"]),
     (TroubleKind::Schema, &["lost_ms"]),
     (TroubleKind::Fallback, &["lost_ms"]),
 ];

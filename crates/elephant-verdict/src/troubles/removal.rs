@@ -66,6 +66,8 @@ pub(super) fn of(
         | Kind::SmallFiles
         | Kind::Scan
         | Kind::Cache
+        | Kind::Rewrite
+        | Kind::Volume
         | Kind::Schema
         | Kind::Fallback
         | Kind::DriverTime => without_operator(trouble, leading),

@@ -40,6 +40,8 @@ fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::RepeatedWork
         | Kind::SmallFiles
         | Kind::Cache
+        | Kind::Rewrite
+        | Kind::Volume
         | Kind::Schema
         | Kind::Fallback
         | Kind::Scan => Some("time"),

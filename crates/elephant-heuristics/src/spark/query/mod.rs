@@ -12,13 +12,17 @@ mod on_queries;
 mod partition_pruning;
 mod python_functions;
 mod repeated_work;
+mod rewritten_rows;
 mod rows;
 mod schema_inference;
 mod selective_scan;
+mod shuffle_volume;
 mod small_files_read;
 mod small_files_written;
 mod stream;
+mod table_scan;
 mod would_broadcast;
+mod writing;
 
 use elephant_catalogue::Rule;
 
@@ -35,6 +39,9 @@ pub(crate) const RULES: &[Rule] = &[
     small_files_written::RULE,
     partition_pruning::RULE,
     selective_scan::RULE,
+    table_scan::RULE,
+    shuffle_volume::RULE,
+    rewritten_rows::RULE,
     cache::RULE,
     schema_inference::RULE,
     engine_fallback::RULE,

@@ -3,6 +3,7 @@
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::inputs;
+use super::table_scan;
 use crate::declare::spark as rule;
 use elephant_base::units::Millis;
 use elephant_catalogue::{Rule, load};
@@ -51,10 +52,10 @@ impl Judge for SelectiveScan {
 
 impl SelectiveScan {
     fn judge_scan(&self, Site { ground, query, place, operator }: Site<'_, '_>) -> Option<Judgement> {
-        // A scan of all partitions is told by the rule on pruning.
+        // A scan of all partitions is told by the rule on pruning, one of a table whose statistics exclude nothing by its own.
         let is_whole = operator.total(SqlCounter::PartitionsRead).is_some() && !chooses_partitions(operator);
         let is_of_files = operator.total(SqlCounter::FilesRead).is_some();
-        (is_of_files && !is_whole).then_some(())?;
+        (is_of_files && !is_whole && !table_scan::skips_nothing(operator)).then_some(())?;
         let (filter, condition) = filter_above(query, place)?;
         let rows = inputs(query, filter).first().copied().filter(|rows| *rows > 0)?;
         let kept = query.operators.get(filter)?.total(SqlCounter::OutputRows)? as f64 / rows as f64;

@@ -2,10 +2,11 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
+use super::writing::time_of_writing;
 use crate::declare::spark as rule;
 use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::{Rule, load};
-use elephant_query::{Cost, Ground, OperatorKind, Query, SqlCounter, TaskTime, name_of_query};
+use elephant_query::{Cost, Ground, OperatorKind, SqlCounter, name_of_query};
 use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
@@ -81,16 +82,6 @@ impl SmallFilesWritten {
         ];
         Some(judged.message(MESSAGE, &words).advice(|| advice(partitions, wanted)))
     }
-}
-
-/// The time of the tasks that write: those of the last stages of the query, below its writing operator.
-fn time_of_writing(ground: &Ground<'_>, query: &Query<'_>) -> TaskTime {
-    let mut time = TaskTime::default();
-    let last = query.operators.iter().flat_map(|operator| operator.stages.iter().copied()).max();
-    if let Some((stage, work)) = last.and_then(|stage| Some((stage, ground.work.get(&stage)?))) {
-        time.add(stage, work.rest);
-    }
-    time
 }
 
 fn advice(partitions: Option<u64>, wanted: f64) -> Vec<Advice> {

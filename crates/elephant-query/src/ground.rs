@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::counter::SqlCounter;
 use crate::pipeline::StageWork;
 use crate::query::{Queries, Query};
 use elephant_base::units::Millis;
@@ -97,7 +98,7 @@ impl<'a> Ground<'a> {
         time
     }
 
-    /// What no timing explains in the stages of an operator: the most that it may have taken besides its own time.
+    /// What no timing explains in the stages of an operator.
     #[must_use]
     pub fn rest_of(&self, query: &Query<'_>, operator: usize) -> TaskTime {
         let mut time = TaskTime::default();
@@ -111,7 +112,19 @@ impl<'a> Ground<'a> {
         time
     }
 
-    /// What the stages took in which these operators of a query ran, without the own times of its other operators.
+    /// The most that an operator without timings may have taken: what no timing explains in its stages, and the time of the
+    /// aggregation that it feeds.
+    #[must_use]
+    pub fn most_of(&self, query: &Query<'_>, operator: usize) -> TaskTime {
+        let mut time = self.rest_of(query, operator);
+        if let Some(fed) = fed_aggregation(query, operator) {
+            time.add_all(&self.time_of(query, fed));
+        }
+        time
+    }
+
+    /// What the stages took in which these operators of a query ran, without the own times of its other operators, except the
+    /// aggregations that they feed.
     #[must_use]
     pub fn time_of_all(&self, query: &Query<'_>, operators: &BTreeSet<usize>) -> TaskTime {
         let mut time = TaskTime::default();
@@ -120,10 +133,13 @@ impl<'a> Ground<'a> {
             .filter_map(|&place| query.operators.get(place))
             .flat_map(|operator| operator.stages.iter().copied())
             .collect();
+        let fed: BTreeSet<usize> =
+            operators.iter().filter_map(|&operator| fed_aggregation(query, operator)).collect();
         for stage in stages {
             let Some(work) = self.work.get(&stage) else { continue };
             let is_other = |part: &&crate::Part| {
-                part.execution != query.execution.id || !operators.contains(&part.operator)
+                let is_wanted = operators.contains(&part.operator) || fed.contains(&part.operator);
+                part.execution != query.execution.id || !is_wanted
             };
             let others: Millis = work.parts.iter().filter(is_other).map(|part| part.time).sum();
             time.add(stage, Millis::new(work.total.get().saturating_sub(others.get())));
@@ -165,6 +181,22 @@ impl<'a> Ground<'a> {
         // A stage may wait for slots that other stages have.
         Millis::between(launched().or(stage.submitted_at)?, stage.completed_at?)
     }
+}
+
+/// The first aggregation that the rows of an operator reach within its pipeline. Its time contains that of the operators
+/// before it which have no timing of their own ([`SqlCounter::AggregationTime`]).
+fn fed_aggregation(query: &Query<'_>, operator: usize) -> Option<usize> {
+    let mut place = query.operators.get(operator).filter(|it| !it.kind.moves_rows())?.parent;
+    while let Some((at, above)) = place.and_then(|at| Some((at, query.operators.get(at)?))) {
+        if above.kind.moves_rows() {
+            return None;
+        }
+        if above.total(SqlCounter::AggregationTime).is_some() {
+            return Some(at);
+        }
+        place = above.parent;
+    }
+    None
 }
 
 impl TaskTime {

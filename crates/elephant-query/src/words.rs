@@ -138,7 +138,7 @@ fn without_usual_order(keys: &str) -> String {
 /// The names of the functions in a list of calls: "slow(id), fast(id)" is "slow, fast".
 fn functions(calls: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
-    for call in calls.split("), ") {
+    for call in plan_text::items(calls) {
         let name = call.split('(').next().map(str::trim).filter(|name| !name.is_empty())?;
         if !names.contains(&name) {
             names.push(name);
@@ -204,6 +204,11 @@ mod tests {
                 "BatchEvalPython",
                 "BatchEvalPython [slow(id#0L)#3L, f(x#1)#4], [pythonUDF0#11L]",
                 "BatchEvalPython of slow, f",
+            ),
+            (
+                "BatchEvalPython",
+                "BatchEvalPython [f(sha2(cast(id#0L as string), 256))#7L], [x#9L]",
+                "BatchEvalPython of f",
             ),
             ("HashAggregate", "HashAggregate(keys=[k#1L], functions=[sum(u#4L)])", "HashAggregate by k"),
             ("HashAggregate", "HashAggregate(keys=[], functions=[count(1)])", "HashAggregate"),

@@ -75,8 +75,9 @@ impl Metrics {
         let wait = wait(app, params);
         Self {
             run_time: run_time(app),
-            wait_time: wait.map(|wait| wait.maps + wait.only_reduces),
-            wait_of_reduces: wait.map(|wait| wait.only_reduces),
+            wait_time: wait.map(|(maps, reduces)| maps.length + reduces.without(&maps)),
+            wait_of_maps: wait.map(|(maps, _)| maps.length),
+            wait_of_reduces: wait.map(|(_, reduces)| reduces.length),
             used: total(|u| u.used),
             wasted: if whole { wasted } else { None },
             failed_attempts: total(|u| u.failed),
@@ -289,16 +290,8 @@ fn combine(physical: Bytes, virtual_memory: Option<Bytes>, params: &MetricParams
     Bytes::from_mib(physical.whole_mib().max(from_virtual))
 }
 
-/// How long tasks waited.
-#[derive(Clone, Copy)]
-struct Waits {
-    /// Map tasks did.
-    maps: Millis,
-    /// Only reduce tasks did. Time in which both waited counts once: no job waits for longer than it takes.
-    only_reduces: Millis,
-}
-
-fn wait(app: &Application, params: &MetricParams) -> Option<Waits> {
+/// When map tasks and reduce tasks waited. Time in which both did counts once: no job waits for longer than it takes.
+fn wait(app: &Application, params: &MetricParams) -> Option<(Delay, Delay)> {
     if app.events_missing && params.attempts_without_data == WithoutData::Unknown {
         return None;
     }
@@ -314,7 +307,7 @@ fn wait(app: &Application, params: &MetricParams) -> Option<Waits> {
         (Some(reduces), Some(maps)) => wait(reduces, reduce_start(app, maps, params))?,
         _ => Delay::default(),
     };
-    Some(Waits { maps: of_maps.length, only_reduces: of_reduces.without(&of_maps) })
+    Some((of_maps, of_reduces))
 }
 
 /// The time from when the last task would have ended, had all started at the best moment, to when it did.

@@ -28,7 +28,9 @@ pub struct Metrics {
     pub run_time: Option<Millis>,
     /// Time that tasks waited for resources.
     pub wait_time: Option<Millis>,
-    /// The part of `wait_time` in which only reduce tasks waited; MapReduce only.
+    /// The part of `wait_time` in which map tasks waited; MapReduce only.
+    pub wait_of_maps: Option<Millis>,
+    /// The part of `wait_time` in which reduce tasks waited; MapReduce only. Both may wait at the same time.
     pub wait_of_reduces: Option<Millis>,
     /// The part of `wait_time` before the first executor started; Spark only.
     pub wait_for_first: Option<Millis>,

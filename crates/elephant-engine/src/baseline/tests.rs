@@ -7,7 +7,8 @@ use crate::results::{Absence, ApplicationReport, Change, Comparison, JobState, M
 use elephant_base::severity::Severity;
 use elephant_model::model::{Engine, Status};
 use elephant_rule::finding::{
-    Caps, Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject, TroubleKind, Worse,
+    Cap, CapReason, Caps, Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject,
+    TroubleKind, Worse,
 };
 use elephant_ruleset::RuleInfo;
 
@@ -110,7 +111,8 @@ fn an_improvement_only_in_an_incomplete_run_is_not_judged() {
         assert_eq!(comparison.counts.not_judged, 1);
         assert_eq!(comparison.counts.better, 0);
         assert!(!comparison.is_worse(Some(Low), true));
-        assert_eq!(updated(&before, vec![incomplete("b", &[better])]), before);
+        let after = updated(&before, vec![incomplete("b", &[better])]);
+        assert_eq!((entry(&after), &after.jobs[0].runs), (entry(&before), &before.jobs[0].runs));
     }
     // A run that failed early is no proof either.
     let failed = ApplicationReport { status: Status::Failed, ..complete("b", &[(Low, 1.0)]) };
@@ -147,7 +149,42 @@ fn a_worse_finding_in_an_incomplete_run_counts_but_is_not_accepted() {
     assert_eq!(change(&comparison), (Change::Worse, Some(9.0), "b"));
     assert!(comparison.is_worse(Some(Low), true));
     assert_eq!(comparison.counts.worse_in_part, 1);
-    assert_eq!(updated(&before, worse()), before);
+    let after = updated(&before, worse());
+    assert_eq!(entry(&after), entry(&before));
+    // What was accepted passes, and another run that shows the same does not.
+    assert!(!compared(&after, worse()).is_worse(Some(Low), true));
+    assert!(compared(&after, vec![incomplete("c", &[(Critical, 9.0)])]).is_worse(Some(Low), true));
+    let both = vec![incomplete("b", &[(Critical, 9.0)]), complete("d", &[(Severe, 4.0)])];
+    assert_eq!(change(&compared(&after, both)), (Change::Worse, Some(4.0), "d"), "a part hides no run");
+}
+
+#[test]
+fn limits_of_small_runs_are_no_change() {
+    let capped = |severity| {
+        let mut app = complete("a", &[(Severe, 4.0)]);
+        app.findings[0].cap(Cap { at_most: severity, why: CapReason::SmallRun });
+        app
+    };
+    let (small, large) = (accepted(vec![capped(Moderate)]), accepted(vec![complete("b", &[(Severe, 4.0)])]));
+    for (before, now) in [(&small, complete("c", &[(Severe, 4.0)])), (&large, capped(Moderate))] {
+        let read = Baseline::parse(std::path::Path::new("b"), &before.to_yaml().unwrap()).unwrap();
+        assert_eq!(&read, before);
+        assert_eq!(change(&compared(&read, vec![now])).0, Change::Unchanged);
+    }
+    // Beyond the limit, it is worse, although it shows the same severity.
+    let low = accepted(vec![complete("b", &[(Moderate, 4.0)])]);
+    assert_eq!(change(&compared(&low, vec![capped(Moderate)])).0, Change::Worse);
+}
+
+#[test]
+fn only_the_known_version_is_read() {
+    for (version, message) in
+        [(0, "no elephant-rs writes version 0"), (2, "use the elephant-rs that wrote it")]
+    {
+        let text = format!("version: {version}\nkeep_runs: 10\njobs: []\n");
+        let error = Baseline::parse(std::path::Path::new("b"), &text).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
 }
 
 #[test]
@@ -203,13 +240,13 @@ fn complete_runs_replace_accepted_incomplete_runs() {
     assert_eq!(first.jobs[0].runs, []);
     let second = updated(&first, vec![incomplete("b", &[(Severe, 4.0)])]);
     assert_eq!(entry(&second), (Severe, Some(4.0), true));
-    assert_eq!(updated(&second, vec![incomplete("c", &[(Low, 1.0)])]), second);
+    assert_eq!(entry(&updated(&second, vec![incomplete("c", &[(Low, 1.0)])])), entry(&second));
     // As accepted, but now confirmed by a complete run.
     let third = updated(&second, vec![complete("d", &[(Severe, 4.1)])]);
     assert_eq!(entry(&third), (Severe, Some(4.1), false));
     assert_eq!(third.jobs[0].runs.len(), 1);
     let text = third.to_yaml().unwrap();
-    assert!(!text.contains("incomplete") && second.to_yaml().unwrap().contains("incomplete: true"));
+    assert!(!text.contains("incomplete: true") && second.to_yaml().unwrap().contains("incomplete: true"));
 }
 
 #[test]

@@ -96,8 +96,9 @@ fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport
 /// The incomplete runs among `apps`, and those that were accepted before, as long as they are not too many.
 fn incomplete_runs(known: Option<&Job>, apps: &[&ApplicationReport], keep_runs: usize) -> Vec<String> {
     let now: BTreeSet<String> = apps.iter().filter(|app| !app.complete).map(|app| identity(app)).collect();
+    let seen: BTreeSet<String> = apps.iter().map(|app| identity(app)).collect();
     let before = known.map(|job| job.incomplete_runs.as_slice()).unwrap_or_default();
-    let before: Vec<&String> = before.iter().filter(|run| !now.contains(*run)).collect();
+    let before: Vec<&String> = before.iter().filter(|run| !seen.contains(*run)).collect();
     let kept = keep_runs.saturating_sub(now.len()).min(before.len());
     let before = before.into_iter().rev().take(kept).rev().cloned();
     before.chain(now).collect()

@@ -99,7 +99,7 @@ impl From<&finding::Finding> for Finding {
         Self {
             rule: finding.rule.clone().into_owned(),
             severity: finding.severity,
-            raw_severity: Some(finding.severity_in_larger_run()),
+            raw_severity: Some(finding.raw_severity),
             subject: finding.subject.name().into_owned(),
             message: finding.message.clone(),
         }

@@ -72,10 +72,12 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
             let (finding, subject) = in_b.or(in_a)?;
             let (one, other) = (in_a.map(|(it, _)| it.severity), in_b.map(|(it, _)| it.severity));
             let raw = |it: &Finding| it.raw_severity.unwrap_or(it.severity);
-            let (raw_one, raw_other) = (in_a.map(|(it, _)| raw(it)), in_b.map(|(it, _)| raw(it)));
+            // Only the limit of small runs differs: that is no change of the finding.
+            let is_same = in_a.zip(in_b).is_some_and(|((a, _), (b, _))| raw(a) == raw(b));
+            let change = if is_same { Ordering::Equal } else { one.cmp(&other) };
             // A finding that is missing or milder in an incomplete history may be worse in the complete
             // one.
-            let reason = match raw_one.cmp(&raw_other) {
+            let reason = match change {
                 Ordering::Less => doubt(a, "A", &finding.rule),
                 Ordering::Greater => doubt(b, "B", &finding.rule),
                 Ordering::Equal => None,
@@ -83,7 +85,7 @@ pub(super) fn compare(a: &Run, b: &Run) -> Vec<FindingPair> {
             Some(FindingPair {
                 rule: finding.rule.clone(),
                 subject: subject.clone(),
-                moved: if reason.is_some() { Move::NotJudged } else { moved(raw_one, raw_other) },
+                moved: if reason.is_some() { Move::NotJudged } else { moved(one, other, change) },
                 a: one,
                 b: other,
                 message: finding.message.clone(),
@@ -108,13 +110,13 @@ fn doubt(run: &Run, side: &str, rule: &str) -> Option<String> {
     }
 }
 
-fn moved(a: Option<Severity>, b: Option<Severity>) -> Move {
-    match (a, b) {
-        (None, _) => Move::Came,
-        (_, None) => Move::Went,
-        (Some(a), Some(b)) if b > a => Move::Worse,
-        (Some(a), Some(b)) if b < a => Move::Better,
-        _ => Move::Same,
+fn moved(a: Option<Severity>, b: Option<Severity>, change: Ordering) -> Move {
+    match (a, b, change) {
+        (None, ..) => Move::Came,
+        (_, None, _) => Move::Went,
+        (.., Ordering::Less) => Move::Worse,
+        (.., Ordering::Greater) => Move::Better,
+        (.., Ordering::Equal) => Move::Same,
     }
 }
 

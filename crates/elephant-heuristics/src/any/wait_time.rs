@@ -48,7 +48,7 @@ pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", tells Waiting
 const MESSAGE: &str =
     "waited {wait_ms} of its run time of {run_time_ms}, {wait_ratio:%}[; {cause}] ({limit})";
 
-/// The message if map and reduce tasks waited at the same time, so that the sum is longer than the run time.
+/// The message if map and reduce tasks waited at the same time, so that the sum is longer than the wait.
 const BY_KINDS: &str = "map tasks waited {maps} and reduce tasks {reduces} of its run time of {run_time_ms}, together \
                         {wait_ratio:%}[; {cause}] ({limit})";
 
@@ -72,7 +72,7 @@ impl Check for Waited {
         if run == Millis::ZERO {
             return Verdict::NotApplicable;
         }
-        // Several tasks may wait at the same time.
+        // Times of damaged histories may not fit together.
         let share = (wait.as_f64() / run.as_f64()).min(1.0);
         let by_share = params.wait_share.severity(share);
         let by_time = params.wait_time.severity(wait.as_f64());
@@ -101,14 +101,14 @@ impl Check for Waited {
             ("run_time_ms", Measure::Time(run)),
             ("wait_ratio", Measure::Ratio(Some(share))),
         ];
+        let maps = metrics.wait_of_maps.unwrap_or_default();
         let reduces = metrics.wait_of_reduces.unwrap_or_default();
-        let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
         evidence.extend(cause.iter().flat_map(Cause::evidence));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .facts(evidence)
             .message(
-                if wait > run { BY_KINDS } else { MESSAGE },
+                if maps + reduces > wait { BY_KINDS } else { MESSAGE },
                 &[
                     ("cause", &cause.as_ref().map(Cause::phrase).unwrap_or_default()),
                     ("maps", &maps),

@@ -147,9 +147,15 @@ impl Import {
     }
 
     fn finish(mut self) -> Imported {
-        for rule in RULES.iter().filter(|rule| rule.standard && !self.registered.contains(rule.id)) {
-            self.documents
-                .push(format!("# Not registered in the configuration.\nrule: {}\nenabled: false", rule.id));
+        // Several classes may stand for one rule.
+        let mut known = self.registered.clone();
+        for rule in RULES.iter().filter(|rule| !rule.id.is_empty()) {
+            if known.insert(rule.id) {
+                self.documents.push(format!(
+                    "# Not registered in the configuration.\nrule: {}\nenabled: false",
+                    rule.id
+                ));
+            }
         }
         for engine in ["mapreduce", "spark"] {
             if !self.engines.contains(engine) {

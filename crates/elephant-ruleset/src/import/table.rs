@@ -38,8 +38,6 @@ pub(super) struct Rule {
     pub(super) class: &'static str,
     /// Its rule here; empty if there is none.
     pub(super) id: &'static str,
-    /// Whether the configuration that Dr. Elephant's master branch ships registers it.
-    pub(super) standard: bool,
     /// A note for the user who migrates.
     pub(super) remark: &'static str,
     pub(super) parameters: &'static [Parameter],
@@ -91,28 +89,28 @@ const MEMORY: &[Parameter] = &[
 ];
 
 const fn mapreduce(class: &'static str, id: &'static str, parameters: &'static [Parameter]) -> Rule {
-    Rule { application_type: "mapreduce", class, id, standard: true, remark: "", parameters }
+    Rule { application_type: "mapreduce", class, id, remark: "", parameters }
 }
 
 const fn spark(class: &'static str, id: &'static str, parameters: &'static [Parameter]) -> Rule {
-    Rule { application_type: "spark", class, id, standard: true, remark: "", parameters }
+    Rule { application_type: "spark", class, id, remark: "", parameters }
 }
 
 const fn branch(class: &'static str, id: &'static str, parameters: &'static [Parameter]) -> Rule {
     let remark = "a heuristic of Dr. Elephant's branches; --rules dr-elephant-shs has their other thresholds";
-    Rule { application_type: "spark", class, id, standard: false, remark, parameters }
+    Rule { application_type: "spark", class, id, remark, parameters }
 }
 
 const fn legacy(class: &'static str, id: &'static str, parameters: &'static [Parameter]) -> Rule {
     let remark = "a heuristic of Dr. Elephant 2.0.9; --rules dr-elephant-2.0 has its other thresholds";
-    Rule { application_type: "spark", class, id, standard: false, remark, parameters }
+    Rule { application_type: "spark", class, id, remark, parameters }
 }
 
 pub(super) const RULES: &[Rule] = &[
     mapreduce("MapperSkewHeuristic", "mapper-skew", SKEW),
     mapreduce("ReducerSkewHeuristic", "reducer-skew", SKEW),
-    Rule { standard: false, ..mapreduce("MapperDataSkewHeuristic", "mapper-skew", SKEW) },
-    Rule { standard: false, ..mapreduce("ReducerDataSkewHeuristic", "reducer-skew", SKEW) },
+    mapreduce("MapperDataSkewHeuristic", "mapper-skew", SKEW),
+    mapreduce("ReducerDataSkewHeuristic", "reducer-skew", SKEW),
     mapreduce("MapperGCHeuristic", "mapper-gc", GC),
     mapreduce("ReducerGCHeuristic", "reducer-gc", GC),
     mapreduce("MapperTimeHeuristic", "mapper-time", TIME),
@@ -154,19 +152,11 @@ pub(super) const RULES: &[Rule] = &[
             ),
         ],
     ),
-    Rule {
-        application_type: "mapreduce",
-        class: "JobQueueLimitHeuristic",
-        id: "job-queue-limit",
-        standard: false,
-        remark: "",
-        parameters: &[],
-    },
+    mapreduce("JobQueueLimitHeuristic", "job-queue-limit", &[]),
     Rule {
         application_type: "mapreduce",
         class: "ConfigurationHeuristic",
         id: "",
-        standard: false,
         remark: "it only repeats the configuration; `elephant-rs analyze --format json --details` shows it",
         parameters: &[],
     },
@@ -178,18 +168,15 @@ pub(super) const RULES: &[Rule] = &[
             param("serializer_if_non_null_recommendation", "", NUMBERS),
         ],
     ),
-    Rule {
-        application_type: "spark",
-        class: "ExecutorsHeuristic",
-        id: "spark-executor-metrics",
-        standard: false,
-        remark: "",
-        parameters: &[
+    spark(
+        "ExecutorsHeuristic",
+        "spark-executor-metrics",
+        &[
             param("max_to_median_ratio_severity_thresholds", "max_to_median", NUMBERS),
             param("ignore_max_bytes_less_than_threshold", "ignore_bytes", Conversion::SizeText),
             param("ignore_max_millis_less_than_threshold", "ignore_time", Conversion::Number("ms")),
         ],
-    },
+    ),
     spark(
         "JobsHeuristic",
         "spark-job-metrics",

@@ -86,6 +86,7 @@ impl Metrics {
         Self {
             run_time: run_time(app),
             wait_time: wait.map(|wait| wait.all),
+            wait_of_maps: None,
             wait_of_reduces: None,
             wait_for_first: wait.map(|wait| wait.for_first),
             wait_for_late: wait.map(|wait| wait.for_late),

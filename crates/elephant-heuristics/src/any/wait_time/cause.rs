@@ -75,8 +75,8 @@ impl Cause {
                 (None, None) => Self::Executors,
             };
         }
+        let maps = metrics.wait_of_maps.unwrap_or_default();
         let reduces = metrics.wait_of_reduces.unwrap_or_default();
-        let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
         let (kind, wait) = if reduces > maps { (TaskKind::Reduce, reduces) } else { (TaskKind::Map, maps) };
         app.group(kind).map_or(Self::LateTasks { kind }, |group| Self::of_tasks(app, group, wait, params))
     }

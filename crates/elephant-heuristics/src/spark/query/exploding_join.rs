@@ -58,7 +58,7 @@ impl Exploding {
         let larger = *one.max(other);
         let times = rows as f64 / larger.max(1) as f64;
         let is_much = rows as f64 >= self.min_rows.get() && times >= self.times_input.get();
-        let cost = ground.cost(&ground.rest_of(query, place)).filter(|_| is_much)?;
+        let cost = ground.cost(&ground.most_of(query, place)).filter(|_| is_much)?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss(cost.wall, ground.run_time)?;
         let judged = loss

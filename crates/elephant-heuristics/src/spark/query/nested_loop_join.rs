@@ -59,7 +59,7 @@ impl NestedLoop {
         let larger = sides.iter().copied().max().unwrap_or(1).max(1);
         let is_much =
             pairs as f64 >= self.min_pairs.get() && pairs as f64 >= self.times_input.get() * larger as f64;
-        let cost = ground.cost(&ground.rest_of(query, place)).filter(|_| is_much)?;
+        let cost = ground.cost(&ground.most_of(query, place)).filter(|_| is_much)?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss(cost.wall, ground.run_time)?;
         let judged = loss

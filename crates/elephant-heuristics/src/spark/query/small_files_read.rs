@@ -56,7 +56,7 @@ impl SmallFilesRead {
         let mean = Bytes::new(read.get() / files.max(1));
         (mean.as_f64() < self.small_file.get()).then_some(())?;
         let scanned = ground.time_of(query, place);
-        let cost = ground.cost(&scanned).or_else(|| ground.cost(&ground.rest_of(query, place)))?;
+        let cost = ground.cost(&scanned).or_else(|| ground.cost(&ground.most_of(query, place)))?;
         let listed = operator.millis(SqlCounter::MetadataTime).unwrap_or_default();
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss((cost.wall + listed).min(ground.run_time), ground.run_time)?;

@@ -178,25 +178,10 @@ fn the_parts_of_a_query_add_up_to_its_wall_time() {
 
 /// The rules on queries, in the order of the catalogue.
 fn on_queries() -> impl Iterator<Item = &'static str> {
-    let kinds = [
-        TroubleKind::DriverTime,
-        TroubleKind::Join,
-        TroubleKind::Broadcast,
-        TroubleKind::Python,
-        TroubleKind::RepeatedWork,
-        TroubleKind::SmallFiles,
-        TroubleKind::Scan,
-        TroubleKind::Rewrite,
-        TroubleKind::Volume,
-        TroubleKind::Cache,
-        TroubleKind::Stream,
-        TroubleKind::StreamState,
-        TroubleKind::Schema,
-        TroubleKind::Fallback,
-    ];
+    let others = [TroubleKind::DriverTime, TroubleKind::Stream, TroubleKind::StreamState];
     elephant_heuristics::BUILT_IN
         .rules()
-        .filter(move |rule| kinds.contains(&rule.facts.tells))
+        .filter(move |rule| rule.facts.tells.is_of_queries() || others.contains(&rule.facts.tells))
         .map(|rule| rule.id)
 }
 

@@ -72,6 +72,29 @@ kinds! {
     Other = "other", "Other";
 }
 
+impl TroubleKind {
+    /// Whether it is about what a query does, or what looking for its files takes: another operator, source or order of work
+    /// removes it.
+    #[must_use]
+    #[doc(hidden)]
+    pub const fn is_of_queries(self) -> bool {
+        matches!(
+            self,
+            Self::Schema
+                | Self::Fallback
+                | Self::Join
+                | Self::Broadcast
+                | Self::Python
+                | Self::RepeatedWork
+                | Self::SmallFiles
+                | Self::Scan
+                | Self::Rewrite
+                | Self::Volume
+                | Self::Cache
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

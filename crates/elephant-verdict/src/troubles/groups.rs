@@ -30,22 +30,8 @@ impl Extent {
         match kind {
             Kind::GarbageCollection | Kind::Spill | Kind::LittleMemory => Self::Kinds,
             Kind::Skew | Kind::FewTasks | Kind::ManyTasks | Kind::SlowTasks | Kind::Shuffle => Self::Subjects,
-            Kind::Cluster
-            | Kind::Settings
-            | Kind::Other
-            | Kind::Join
-            | Kind::Broadcast
-            | Kind::Python
-            | Kind::RepeatedWork
-            | Kind::SmallFiles
-            | Kind::Cache
-            | Kind::Rewrite
-            | Kind::Volume
-            | Kind::Schema
-            | Kind::Fallback
-            | Kind::Stream
-            | Kind::StreamState
-            | Kind::Scan => Self::Rules,
+            Kind::Cluster | Kind::Settings | Kind::Other | Kind::Stream | Kind::StreamState => Self::Rules,
+            kind if kind.is_of_queries() => Self::Rules,
             _ => Self::Application,
         }
     }

@@ -11,23 +11,13 @@ const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::ManyTasks, &["lost_ms", "saved_ms"]),
     (TroubleKind::Skew, &["lost_ms", "lost_together_ms"]),
     (TroubleKind::Waiting, &["wait_ms"]),
-    (TroubleKind::Join, &["lost_ms"]),
-    (TroubleKind::Broadcast, &["lost_ms"]),
-    (TroubleKind::Python, &["lost_ms"]),
-    (TroubleKind::RepeatedWork, &["lost_ms"]),
-    (TroubleKind::SmallFiles, &["lost_ms"]),
-    (TroubleKind::Scan, &["lost_ms"]),
-    (TroubleKind::Cache, &["lost_ms"]),
-    (TroubleKind::Rewrite, &["lost_ms"]),
-    (TroubleKind::Volume, &["lost_ms"]),
-    (TroubleKind::Schema, &["lost_ms"]),
-    (TroubleKind::Fallback, &["lost_ms"]),
 ];
 
 /// What removing a trouble of this kind saves at most, by its leading finding.
 pub(super) fn of(kind: TroubleKind, leading: Option<&Finding>) -> Loss {
     let Some(leading) = leading.filter(|leading| leading.tells == kind) else { return Loss::default() };
-    let keys = TIMES.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, keys)| keys);
+    let of_kind = TIMES.iter().find(|(of, _)| *of == kind).map(|(_, keys)| *keys);
+    let keys = of_kind.unwrap_or(if kind.is_of_queries() { &["lost_ms"] } else { &[] });
     let wall = keys.iter().filter_map(|key| leading.time(key)).max();
     let collecting = leading.time("gc_time_ms").filter(|_| kind == TroubleKind::GarbageCollection);
     let wasted = match leading.measure("wasted_gb_hours") {

@@ -59,18 +59,8 @@ pub(super) fn of(
         Kind::MuchMemory => less_memory(app, rules, metrics, trouble),
         Kind::IdleExecutors => fewer_idle(app, rules, metrics, trouble, leading),
         Kind::Waiting => less_waiting(app, metrics, leading),
-        Kind::Join
-        | Kind::Broadcast
-        | Kind::Python
-        | Kind::RepeatedWork
-        | Kind::SmallFiles
-        | Kind::Scan
-        | Kind::Cache
-        | Kind::Rewrite
-        | Kind::Volume
-        | Kind::Schema
-        | Kind::Fallback
-        | Kind::DriverTime => without_operator(trouble, leading),
+        Kind::DriverTime => without_operator(trouble, leading),
+        kind if kind.is_of_queries() => without_operator(trouble, leading),
         Kind::Cancelled => unknown(WhyUnknown::Cancelled),
         Kind::Stream | Kind::StreamState => unknown(WhyUnknown::EndlessRun),
         Kind::Settings | Kind::FewExecutors | Kind::LongRun | Kind::LittleMemory => {

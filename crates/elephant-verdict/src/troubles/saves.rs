@@ -33,31 +33,11 @@ fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::FewExecutors
         | Kind::LongRun
         | Kind::Waiting
-        | Kind::DriverTime
-        | Kind::Join
-        | Kind::Broadcast
-        | Kind::Python
-        | Kind::RepeatedWork
-        | Kind::SmallFiles
-        | Kind::Cache
-        | Kind::Rewrite
-        | Kind::Volume
-        | Kind::Schema
-        | Kind::Fallback
-        | Kind::Scan => Some("time"),
+        | Kind::DriverTime => Some("time"),
+        kind if kind.is_of_queries() => Some("time"),
         Kind::Shuffle if rule == FETCH_WAIT => Some("time"),
         Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle | Kind::Settings => Some("memory"),
         Kind::Speculation if rule == COPIES => Some("memory"),
-        Kind::Speculation
-        | Kind::Cancelled
-        | Kind::Stream
-        | Kind::StreamState
-        | Kind::Unfinished
-        | Kind::SlowTasks
-        | Kind::LittleMemory
-        | Kind::Driver
-        | Kind::Imbalance
-        | Kind::Cluster
-        | Kind::Other => None,
+        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::spark::support::idle::{dynamic_allocation, keeps_shuffle_files};
-use crate::spark::support::memory;
+use crate::spark::support::{memory, shuffle_service};
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_catalogue::Advised;
@@ -45,9 +45,7 @@ fn keep_shuffle_files(app: &Application) -> Advice {
     let key = keeps_shuffle_files(app);
     let set = [change(app, key, true)];
     if key == ConfKey::ShuffleService {
-        return Advice::new("if the cluster runs the external shuffle service, use it")
-            .set(set)
-            .conditional();
+        return Advice::new(shuffle_service::if_it_runs(app, "use it")).set(set).conditional();
     }
     Advice::new("keep executors with shuffle files").set(set)
 }

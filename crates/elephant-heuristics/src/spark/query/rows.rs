@@ -13,6 +13,13 @@ pub(super) fn inputs(query: &Query<'_>, operator: usize) -> Vec<u64> {
     children(query, operator).filter_map(|child| rows_of(query, child)).collect()
 }
 
+/// The rows that a filter reads, and the share of them that it keeps.
+pub(super) fn kept_by(query: &Query<'_>, filter: usize) -> Option<(u64, f64)> {
+    let rows = inputs(query, filter).first().copied().filter(|rows| *rows > 0)?;
+    let kept = query.operators.get(filter)?.total(SqlCounter::OutputRows)?;
+    Some((rows, kept as f64 / rows as f64))
+}
+
 /// The rows that leave an operator, or the nearest one below it that counts them.
 fn rows_of(query: &Query<'_>, operator: usize) -> Option<u64> {
     nearest(query, operator, |other| other.total(SqlCounter::OutputRows))

@@ -2,7 +2,7 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
-use super::rows::inputs;
+use super::rows::kept_by;
 use super::table_scan;
 use crate::declare::spark as rule;
 use elephant_base::units::Millis;
@@ -57,8 +57,7 @@ impl SelectiveScan {
         let is_of_files = operator.total(SqlCounter::FilesRead).is_some();
         (is_of_files && !is_whole && !table_scan::skips_nothing(operator)).then_some(())?;
         let (filter, condition) = filter_above(query, place)?;
-        let rows = inputs(query, filter).first().copied().filter(|rows| *rows > 0)?;
-        let kept = query.operators.get(filter)?.total(SqlCounter::OutputRows)? as f64 / rows as f64;
+        let (rows, kept) = kept_by(query, filter)?;
         (kept <= self.few_rows.get()).then_some(())?;
         let time = ground.time_of_all(query, &below(query, filter)).scaled(1.0 - kept);
         let cost = ground.cost(&time)?;

@@ -2,7 +2,7 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, Site, sites};
-use super::rows::inputs;
+use super::rows::kept_by;
 use crate::declare::spark as rule;
 use elephant_catalogue::{Rule, load};
 use elephant_query::{
@@ -48,8 +48,7 @@ impl TableScan {
     fn judge_scan(&self, Site { ground, query, place, operator }: Site<'_, '_>) -> Option<Judgement> {
         let files = operator.total(SqlCounter::FilesRead).filter(|_| skips_nothing(operator))?;
         let (filter, condition) = filter_above(query, place)?;
-        let rows = inputs(query, filter).first().copied().filter(|rows| *rows > 0)?;
-        let kept = query.operators.get(filter)?.total(SqlCounter::OutputRows)? as f64 / rows as f64;
+        let (rows, kept) = kept_by(query, filter)?;
         (kept <= self.few_rows.get()).then_some(())?;
         let cost = ground.cost(&ground.time_of_all(query, &below(query, filter)).scaled(1.0 - kept))?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };

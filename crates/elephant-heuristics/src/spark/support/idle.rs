@@ -7,6 +7,7 @@ use super::limited::Limited;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
 use super::pinned::unpin;
+use super::shuffle_service;
 use elephant_analysis::metrics::share_idle_beyond;
 use elephant_analysis::replay::spark::{Change, Recorded, Slots};
 use elephant_analysis::replay::{ERROR, MAX_ATTEMPTS};
@@ -14,7 +15,7 @@ use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::Advised;
 use elephant_model::engine_facts::spark::IDLE_TIMEOUT;
 use elephant_model::model::conf::{Conf, ConfKey};
-use elephant_model::model::spark::{ClusterManager, Executor, Platform, ShuffleService, Spark};
+use elephant_model::model::spark::{ClusterManager, Executor, ShuffleService, Spark};
 use elephant_model::model::{Application, Status};
 use elephant_rule::finding::{Advice, Measure, Phrase, SettingChange};
 use elephant_rule::wording::change;
@@ -184,7 +185,7 @@ fn frees(app: &Advised<'_>, timeout: Millis) -> bool {
 /// its timeout, or if Spark would ignore it.
 pub(in crate::spark) fn dynamic_allocation(app: &Advised<'_>) -> Option<Advice> {
     // Without a shuffle service, Spark 2 on Kubernetes has no dynamic allocation.
-    let service = shuffle_service(app);
+    let service = shuffle_service::of(app);
     let never = is_before_3(app) && service == Some(ShuffleService::Absent);
     if never || app.fixes_executors() || !frees(app, timeout(app)) {
         return None;
@@ -196,12 +197,8 @@ pub(in crate::spark) fn dynamic_allocation(app: &Advised<'_>) -> Option<Advice> 
     let key = keeps_shuffle_files(app);
     let set = on.into_iter().chain(change_to(app, key, true));
     if key == ConfKey::ShuffleService && service != Some(ShuffleService::Runs) {
-        let how = match service {
-            Some(ShuffleService::First(how)) => format!(" ({how})"),
-            _ => String::new(),
-        };
-        let what = format!("if the cluster runs the external shuffle service{how}, release idle executors");
-        return Some(Advice::new(what).set_for_first(set).conditional());
+        let what = "release idle executors";
+        return Some(Advice::new(shuffle_service::if_it_runs(app, what)).set_for_first(set).conditional());
     }
     Some(Advice::new("release idle executors").set_for_first(set))
 }
@@ -295,15 +292,11 @@ pub(in crate::spark) fn keeps_shuffle_files(app: &Application) -> ConfKey {
 /// because tracking only keeps dynamic allocation from removing them. Some platforms have no such service.
 fn needs_service(app: &Application) -> bool {
     let lost = || app.spark.as_deref().is_some_and(|spark| lost_executors(spark).next().is_some());
-    shuffle_service(app) != Some(ShuffleService::Absent) && (is_before_3(app) || lost())
+    shuffle_service::of(app) != Some(ShuffleService::Absent) && (is_before_3(app) || lost())
 }
 
 fn is_before_3(app: &Application) -> bool {
     app.version().is_some_and(|version| version < (3, 0))
-}
-
-fn shuffle_service(app: &Application) -> Option<ShuffleService> {
-    Platform::of(app).map(|platform| platform.shuffle_service)
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod pinned;
 pub(super) mod remedies;
 pub(super) mod repeated_loss;
 pub(super) mod root;
+pub(super) mod shuffle_service;
 pub(super) mod slots;
 pub(super) mod spill_sizing;
 pub(super) mod spilling;

@@ -7,6 +7,7 @@ use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };
+use super::shuffle_service;
 use elephant_base::units::Bytes;
 use elephant_catalogue::Advised;
 use elephant_model::diagnosis::FailureKind;
@@ -15,7 +16,7 @@ use elephant_model::engine_facts::spark::{
 };
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
-use elephant_model::model::spark::{ClusterManager, Spark};
+use elephant_model::model::spark::{ClusterManager, ShuffleService, Spark};
 use elephant_rule::finding::Advice;
 use elephant_rule::wording::{change, percent, plural};
 
@@ -308,6 +309,10 @@ fn keep_blocks(app: &Application) -> Advice {
     if ClusterManager::of_application(app) == Some(ClusterManager::Yarn) {
         return keep_shuffle_files(app).conditional();
     }
+    decommission(app)
+}
+
+fn decommission(app: &Application) -> Advice {
     Advice::new(
         "if executors are removed with notice, decommission them, so that they hand over their blocks",
     )
@@ -319,11 +324,14 @@ fn keep_blocks(app: &Application) -> Advice {
 }
 
 fn keep_shuffle_files(app: &Application) -> Advice {
-    let text = "keep shuffle files of removed executors with the external shuffle service";
     if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
         return FailureKind::FetchFailure.remedy().into();
     }
-    // The shuffle service must run on every node.
+    if shuffle_service::of(app) == Some(ShuffleService::Absent) {
+        return decommission(app);
+    }
+    let text =
+        shuffle_service::if_it_runs(app, "let it keep the shuffle files of executors that are removed");
     Advice::new(text).set([change(app, ConfKey::ShuffleService, "true")]).conditional()
 }
 
@@ -425,6 +433,10 @@ mod tests {
         assert!(!keeps(&app));
         elephant_sample::spark(&mut app).stages[0].id.attempt = 1;
         assert!(keeps(&app));
+        let text = |master| keep_shuffle_files(&elephant_sample::app(&[("spark.master", master)])).text;
+        assert!(text("yarn").contains("(a NodeManager runs it as the auxiliary service spark_shuffle)"));
+        assert!(text("spark://host:7077").starts_with("if the cluster runs the external shuffle service ("));
+        assert!(text("k8s://https://host").contains("decommission"), "there is no service");
     }
 
     #[test]

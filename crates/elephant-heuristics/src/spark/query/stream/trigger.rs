@@ -6,7 +6,7 @@ use elephant_model::model::spark::Stream;
 
 /// A batch that begins so much later than the one before it ended has waited for its trigger.
 const WAITED: i64 = 50;
-/// Intervals are multiples of this, in milliseconds: nobody asks for others.
+/// Intervals that are no multiple of this, in milliseconds, are rare, and are not looked for.
 const STEP: i64 = 100;
 /// A batch begins at most so long after its trigger, in milliseconds.
 const LATE: i64 = 60;

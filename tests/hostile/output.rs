@@ -176,7 +176,7 @@ fn invalid_output_path_is_reported_before_reading_input() {
     // Standard output by its path, which may be a pipe.
     let output = elephant().args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("mapper-memory"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("Too much memory"));
     // As with `>>`.
     let log = folder.path().join("log");
     fs::write(&log, "kept\n").unwrap();
@@ -232,7 +232,7 @@ fn report_replaces_file_contents_but_keeps_mode_and_link() {
         let ran = run(elephant().args(["analyze", "testdata/hadoop1", "-o"]).arg(place));
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert!(fs::symlink_metadata(place).unwrap().is_symlink());
-        assert!(fs::read_to_string(place).unwrap().contains("mapper-memory"));
+        assert!(fs::read_to_string(place).unwrap().contains("Too much memory"));
     }
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(folder.path().join("sub/new").is_file());

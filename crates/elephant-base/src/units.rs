@@ -9,7 +9,7 @@ mod held;
 use crate::whole::Whole;
 use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, Sub};
+use std::ops::{Add, AddAssign, Sub};
 
 use chrono::{DateTime, Datelike, SecondsFormat};
 
@@ -50,6 +50,13 @@ impl Millis {
     #[doc(hidden)]
     pub fn from_f64(ms: f64) -> Option<Self> {
         (ms >= 0.0 && ms < u64::MAX as f64).then_some(Self(ms.as_u64()))
+    }
+
+    /// This span by `whole`; `None` if `whole` is zero.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn share_of(self, whole: Self) -> Option<f64> {
+        (whole.0 > 0).then(|| self.as_f64() / whole.as_f64())
     }
 
     /// The nearest whole number of milliseconds; `None` for negative, infinite or NaN input. Seconds that were computed from
@@ -105,6 +112,12 @@ impl Add for Millis {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Millis {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
     }
 }
 

@@ -45,4 +45,7 @@ pub use summary::{Extent, OperatorSummary, QuerySummary};
 pub use tasks::{FixedBy, Single};
 pub use told::Told;
 pub use wall::Wall;
-pub use words::{below, name_of_operator, name_of_query, name_of_source, sources_below, without_numbers};
+pub use words::{
+    below, name_of_operator, name_of_query, name_of_source, short_name_of_query, sources_below,
+    without_numbers,
+};

@@ -26,6 +26,17 @@ pub fn name_of_query(execution: &SqlExecution) -> String {
     }
 }
 
+/// "query 12 "daily import"", or "query 12" if only a call site is known.
+#[must_use]
+pub fn short_name_of_query(execution: &SqlExecution) -> String {
+    let told = execution.description.as_deref().map(first_line);
+    let is_own = |told: &&str| !told.is_empty() && !told.contains(" at ");
+    match told.filter(is_own) {
+        Some(told) => format!("query {} \"{}\"", execution.id, shortened(told)),
+        None => format!("query {}", execution.id),
+    }
+}
+
 /// An operator with what it works on: "`SortMergeJoin` on k", "`BatchEvalPython` of slow", "Scan parquet default.sales".
 #[must_use]
 pub fn name_of_operator(operator: &PlacedOperator<'_>) -> String {

@@ -111,6 +111,19 @@ pub(super) fn saved_first(sums: &Sums, currency: Option<&str>) -> String {
     saved_briefly(&if all { sums.saved() } else { expected }, cost, currency)
 }
 
+/// What the remedies of one kind of trouble save: "52 GB·h", "up to 190 GB·h" if only limits are known, "little".
+pub(super) fn saved_of_cause(sums: &Sums, currency: Option<&str>) -> String {
+    let nothing = |amounts: &Amounts, cost| named_parts(amounts, cost, currency).is_empty();
+    if sums.estimated_count > 0 && !nothing(&sums.saved(), sums.cost()) {
+        return saved_first(sums, currency);
+    }
+    match sums.limits_of_unknown().filter(|limits| !nothing(limits, None)) {
+        Some(limits) => saved_briefly(&limits, None, currency),
+        None if sums.unknown_count > 0 => "unknown".to_owned(),
+        None => "little".to_owned(),
+    }
+}
+
 /// What is expected to be saved, and the time of which only an upper limit is known. One waiting job may have a limit
 /// that is larger than all that is expected. If nothing is expected, the limit is all that there is to say.
 fn amounts(sums: &Sums, currency: Option<&str>) -> (Vec<String>, Option<String>) {

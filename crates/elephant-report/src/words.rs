@@ -8,6 +8,8 @@ use crate::wrap::clean;
 use elephant_base::units::Timestamp;
 use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
 use elephant_engine::results::{ApplicationReport, Summary};
+use elephant_model::diagnosis::Actor;
+use elephant_model::model::Status;
 use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_rule::wording::percent;
@@ -188,9 +190,70 @@ pub(super) fn told_by(trouble: &Trouble) -> String {
     }
 }
 
-/// "Skew: stage 4.0: one task reads 23.9 MiB, 53.6× the median", in one line.
-pub(super) fn headline(trouble: &Trouble) -> String {
-    format!("{}: {}", clean(trouble.words()), clean(&trouble.cause))
+/// "Skew in stage 4.0 of query 3".
+pub(super) fn title(trouble: &Trouble) -> String {
+    let (what, place) = (clean(trouble.words()), clean(&trouble.place));
+    if place.is_empty() { what } else { format!("{what} in {place}") }
+}
+
+/// "alice · 2026-10-05 22:11 UTC", as far as it is known.
+pub(super) fn with_start(app: &ApplicationReport) -> String {
+    let start = app.started_at.or(app.submitted_at).and_then(minute);
+    let known = [app.user.as_deref().map(clean), start];
+    known.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// "2026-10-05 22:11 UTC".
+fn minute(at: Timestamp) -> Option<String> {
+    let text = at.to_rfc3339()?;
+    Some(format!("{} {} UTC", text.get(..10)?, text.get(11..16)?))
+}
+
+/// Who can remove the cause of the failure that ended a run; `None` if no failure did, or if its cause is unknown.
+pub(super) fn whose_turn(app: &ApplicationReport) -> Option<&'static str> {
+    let ended = matches!(app.status, Status::Failed | Status::Killed);
+    let failure = app.troubles.iter().filter(|_| ended).find_map(|trouble| trouble.failure.as_ref())?;
+    Some(match failure.kind.actor() {
+        Actor::UserCode => "Whose turn: the developers of the application (code, libraries or data)",
+        Actor::Configuration => "Whose turn: whoever submits the application (a setting)",
+        Actor::Cluster => "Whose turn: the operators of the cluster",
+    })
+}
+
+/// The first amount of [`saves`]: "saves 9.0 s ± 1.5 s", "saves up to 3 GB·h", "saving unknown".
+pub(super) fn saves_briefly(savings: &TroubleSavings, currency: Option<&str>) -> String {
+    let first = |amounts: &Amounts| named_parts(amounts, savings.share_cost, currency).into_iter().next();
+    let amounts = match savings.status {
+        SavingStatus::Estimated => savings.share.as_ref(),
+        SavingStatus::Unknown(_) => savings.at_most.as_ref(),
+        SavingStatus::WithinError => None,
+    };
+    match (amounts.and_then(first), &savings.status) {
+        (Some(amount), _) => format!("saves {amount}"),
+        (None, SavingStatus::Unknown(_)) if amounts.is_none() => "saving unknown".to_owned(),
+        (None, _) => "saves little".to_owned(),
+    }
+}
+
+/// What [`saves`] says beyond [`saves_briefly`]; `None` if that is all.
+pub(super) fn saves_besides(savings: &TroubleSavings, currency: Option<&str>) -> Option<String> {
+    let (amounts, why) = match &savings.status {
+        SavingStatus::Estimated => (savings.share.as_ref(), savings.besides().map(str::to_owned)),
+        SavingStatus::Unknown(why) => (savings.at_most.as_ref(), Some(why.to_string())),
+        SavingStatus::WithinError => (None, None),
+    };
+    let parts = amounts.map(|amounts| named_parts(amounts, savings.share_cost, currency)).unwrap_or_default();
+    let others = parts.get(1..).filter(|others| !others.is_empty());
+    let others = others.map(|others| format!("also saves {}", others.join(", ")));
+    let more = taken(savings.more_gb_hours).map(|more| format!("but takes {more} more"));
+    let all: Vec<String> = [others, why, more].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// A share in whole percent: "53", or "<1" of what is not nothing.
+pub(super) fn whole_percent(share: f64) -> String {
+    let percent = (100.0 * share).round();
+    if percent < 1.0 && share > 0.0 { "<1".to_owned() } else { format!("{percent:.0}") }
 }
 
 /// "map: one reads 100 MiB". The subject is not repeated if the message begins with it.
@@ -232,11 +295,9 @@ pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String 
             format!("saves {}{besides}", saved(share, savings.share_cost, currency))
         }
         (SavingStatus::WithinError, _) if savings.alone.as_ref().is_some_and(Amounts::is_nothing) => {
-            "saves nothing in a replay".to_owned()
+            "the run would take as long without it".to_owned()
         }
-        (SavingStatus::Estimated | SavingStatus::WithinError, _) => {
-            "saving within the error of the estimate".to_owned()
-        }
+        (SavingStatus::Estimated | SavingStatus::WithinError, _) => "saves too little to tell".to_owned(),
         (SavingStatus::Unknown(why), _) => match &savings.at_most {
             Some(limit) => format!("saves {} ({why})", saved(limit, savings.share_cost, currency)),
             None => format!("saving unknown ({why})"),
@@ -394,8 +455,8 @@ mod tests {
             }),
             ..TroubleSavings::unknown("")
         };
-        assert_eq!(saves(&trouble(0.0), None), "saves nothing in a replay");
-        assert_eq!(saves(&trouble(1.0), None), "saving within the error of the estimate");
+        assert_eq!(saves(&trouble(0.0), None), "the run would take as long without it");
+        assert_eq!(saves(&trouble(1.0), None), "saves too little to tell");
     }
 
     #[test]

@@ -164,6 +164,8 @@ pub struct Finding {
     pub subject: Subject,
     /// One sentence with the measured value and the limit it passed.
     pub message: String,
+    /// The same without the limit, and without what restricts it.
+    pub statement: String,
     /// The measured values, by key.
     pub evidence: Vec<(Name, Measure)>,
     /// The effective cut-offs.
@@ -237,6 +239,8 @@ pub struct Judgement<K = &'static str> {
     pub tasks: u64,
     /// One sentence with the measured value and the limit it passed.
     pub message: String,
+    /// The same without limits.
+    pub statement: String,
     /// The measured values, by key.
     pub evidence: Vec<(K, Measure)>,
     /// Advice.
@@ -281,6 +285,7 @@ impl Verdict {
             subject: judged.subject,
             tasks: judged.tasks,
             message: judged.message,
+            statement: judged.statement,
             evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
             advice: judged.advice,
             tells: judged.tells,

@@ -221,6 +221,7 @@ impl ActiveRule {
             score: severity.score(judged.tasks),
             subject: judged.subject,
             message,
+            statement: judged.statement,
             evidence: judged.evidence,
             thresholds: Arc::clone(self.thresholds.get_or_init(|| thresholds(&self.params))),
             advice: judged.advice,

@@ -383,6 +383,7 @@ mod tests {
             score: n,
             subject: Subject::Application,
             message: String::new(),
+            statement: String::new(),
             evidence: Vec::new(),
             thresholds: [].into(),
             advice: Vec::new(),

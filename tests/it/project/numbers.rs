@@ -29,6 +29,9 @@ const KNOWN: &[Known] = &[
             ("elephant-heuristics/src/spark/query/schema_inference.rs", &["NAMED"]),
             ("elephant-heuristics/src/spark/query/stream/names.rs", &["MAX_LEN"]),
             ("elephant-heuristics/src/spark/support/remedies.rs", &["MAX_LINES"]),
+            ("elephant-verdict/src/account/mod.rs", &["MOST_PARTS", "ALONE", "MAIN", "LEAST"]),
+            ("elephant-verdict/src/account/fact.rs", &["LONG", "UNEVEN", "FEW"]),
+            ("elephant-verdict/src/account/words.rs", &["TOLD"]),
             (
                 "elephant-verdict/src/charts/histogram.rs",
                 &["MOST_PHASES", "MOST_BUCKETS", "QUARTERS", "LEAST_SPREAD", "LOGARITHMIC_FROM"],

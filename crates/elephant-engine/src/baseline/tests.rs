@@ -35,6 +35,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         score: 1,
         subject: Subject::Tasks("map"),
         message: String::new(),
+        statement: String::new(),
         evidence: vec![("gc_cpu_ratio".into(), Measure::Ratio(Some(ratio)))],
         thresholds: [].into(),
         advice: Vec::new(),

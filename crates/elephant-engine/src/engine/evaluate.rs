@@ -19,6 +19,7 @@ use elephant_model::model::{Application, Phase, Status};
 use elephant_query::{Extent, Ground, QuerySummary};
 use elephant_rule::finding::{Cap, CapReason, Finding, Name, Suppressed, TroubleKind};
 use elephant_ruleset::{Evaluation, RuleSet};
+use elephant_verdict::account::Account;
 use elephant_verdict::charts::Charts;
 use elephant_verdict::troubles::{Basis, Diagnosed, diagnose};
 
@@ -67,6 +68,7 @@ pub(super) fn evaluate(
         work,
         at_least,
         counts,
+        account: account(app, &evaluation.queries),
         troubles,
         recommended: configuration,
         savings,
@@ -109,6 +111,13 @@ fn extent_of_queries(options: &Options) -> Extent {
     } else {
         Extent { queries: QUERIES, operators: false }
     }
+}
+
+/// Where the run time went. It names operators of the same queries in every format.
+fn account(app: &Application, queries: &[QuerySummary]) -> Option<Account> {
+    let named: Vec<QuerySummary> =
+        queries.iter().take(QUERIES).cloned().map(QuerySummary::with_few_operators).collect();
+    Account::of(app, &named)
 }
 
 /// The queries that the report on an application has without its charts.

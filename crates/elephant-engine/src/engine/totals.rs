@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::results::{
-    ApplicationReport, JobGroup, JobSums, NotEvaluatedTotal, RollupSums, RuleTotal, Totals,
+    ApplicationReport, CauseSums, JobGroup, JobSums, NotEvaluatedTotal, RollupSums, RuleTotal, Totals,
 };
 use elephant_base::severity::Severity;
 use elephant_rule::finding::{Name, NotEvaluated};
@@ -15,6 +15,7 @@ use elephant_verdict::savings;
 pub(super) struct Sums {
     totals: Totals,
     jobs: JobSums,
+    causes: CauseSums,
     rollups: RollupSums,
     rules: BTreeMap<Name, RuleTotal>,
     not_evaluated: BTreeMap<Name, BTreeMap<String, u64>>,
@@ -50,7 +51,9 @@ impl Sums {
             }
         }
         self.rollups.add(app);
-        self.jobs.add(app)
+        let job = self.jobs.add(app);
+        self.causes.add(app, job);
+        job
     }
 
     pub(super) fn finish(self) -> Totals {
@@ -73,7 +76,8 @@ impl Sums {
             first
         });
         let rollups = self.rollups.finish();
-        Totals { first_savings, jobs, rollups, rules, not_evaluated, ..self.totals }
+        let causes = self.causes.finish();
+        Totals { first_savings, jobs, causes, rollups, rules, not_evaluated, ..self.totals }
     }
 }
 

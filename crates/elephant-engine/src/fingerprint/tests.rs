@@ -27,6 +27,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         score: 0,
         subject,
         message: String::new(),
+        statement: String::new(),
         evidence: Vec::new(),
         thresholds: [].into(),
         advice: Vec::new(),

@@ -14,6 +14,7 @@ use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_scr
 use elephant_query::QuerySummary;
 use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
 use elephant_ruleset::JobIdentity;
+use elephant_verdict::account::Account;
 use elephant_verdict::charts::Charts;
 use elephant_verdict::savings::ApplicationSavings;
 use elephant_verdict::troubles::{Recommended, Trouble};
@@ -73,6 +74,8 @@ pub struct ApplicationReport {
     pub at_least: AtLeast,
     /// The number of findings by severity value.
     pub counts: [u64; 5],
+    /// Where the run time went; `None` if the start or the end of the run is unknown.
+    pub account: Option<Account>,
     /// What is wrong, worst first: findings of one root cause together, with one remedy.
     pub troubles: Vec<Trouble>,
     /// The settings that are recommended against all troubles together.
@@ -178,6 +181,7 @@ impl ApplicationReport {
             work: Work::default(),
             at_least: AtLeast::default(),
             counts: [0; 5],
+            account: None,
             troubles: Vec::new(),
             recommended: Vec::new(),
             savings: None,

@@ -263,6 +263,7 @@ mod tests {
             score: 0,
             subject: Subject::Application,
             message: String::new(),
+            statement: String::new(),
             evidence: Vec::new(),
             thresholds: [].into(),
             advice: Vec::new(),

@@ -4,6 +4,7 @@
 //! `None`.
 
 mod application;
+mod causes;
 mod change;
 mod comparison;
 mod jobs;
@@ -23,12 +24,15 @@ use elephant_ruleset::RuleInfo;
 
 pub use crate::fingerprint::{Fingerprint, JobKey, StageName};
 pub use application::ApplicationReport;
+pub(crate) use causes::CauseSums;
+pub use causes::{CauseTotal, MostOf};
 pub use change::{Absence, Absent, Accepted, Change, FindingChange, MeasureChange};
 pub use comparison::{
     Comparison, Counts, IncompleteRun, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared,
 };
 pub use elephant_analysis::metrics::{ExecutorCounts, JobCounts, Metrics, SparkCounts, StageCounts};
 pub use elephant_parse::{Level, Position, Problem};
+pub use elephant_verdict::account::{Account, Owner, Part, PhaseFact, What};
 pub use elephant_verdict::charts::{
     Amount, Axis, Bucket, Charts, Durations, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, Load,
     LoadOf, MeanOf, MemoryUse, NodeAttempts, PhaseRow, Phases, Point, Quantity, Rows, Scale, Scatter,

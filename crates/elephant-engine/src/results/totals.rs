@@ -1,6 +1,6 @@
 //! Sums over all applications of a report, and the rules with most findings.
 
-use super::{JobTotal, Rollups};
+use super::{CauseTotal, JobTotal, Rollups};
 use elephant_base::severity::Severity;
 use elephant_base::units::MbMillis;
 use elephant_rule::finding::Name;
@@ -30,6 +30,8 @@ pub struct Totals {
     pub first_savings: Option<Sums>,
     /// The jobs, in the order of the report.
     pub jobs: Vec<JobTotal>,
+    /// The kinds of trouble, those first whose remedies save most.
+    pub causes: Vec<CauseTotal>,
     /// What groups of applications used and wasted.
     pub rollups: Rollups,
     /// The rules with findings, worst first.

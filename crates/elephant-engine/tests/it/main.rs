@@ -10,6 +10,7 @@
     unreachable_pub
 )]
 
+mod account;
 mod core_hours;
 mod custom;
 mod damage;

@@ -111,9 +111,9 @@ fn cutoff(threshold: &Threshold, value: f64) -> String {
     time.or_else(size).unwrap_or_else(|| three_digits(value))
 }
 
-/// What is wrong, in words.
-fn headline(trouble: &Trouble) -> String {
-    words::headline(trouble)
+/// What is wrong and where, in a few words.
+fn title(trouble: &Trouble) -> String {
+    words::title(trouble)
 }
 
 /// The text that distinguishes this finding from the others of the trouble: "stage 1.0, consequence".

@@ -314,9 +314,9 @@ enum Saves {
     Unknown,
 }
 
-/// What is wrong, in words.
-fn headline(trouble: &Trouble) -> String {
-    words::headline(trouble)
+/// What is wrong and where, in a few words.
+fn title(trouble: &Trouble) -> String {
+    words::title(trouble)
 }
 
 /// Whether there is more data than the table shows.

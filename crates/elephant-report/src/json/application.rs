@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Each;
+use super::account::{PartView, part};
 use super::details::{DetailsView, details};
 use super::finding::{SuppressedView, suppressed};
 use super::metrics::{MetricsView, metrics};
@@ -43,6 +44,7 @@ pub(crate) struct ApplicationView<'a> {
     raw_severity: Severity,
     score: u64,
     metrics: MetricsView,
+    run_time_parts: Vec<PartView>,
     savings: Option<ApplicationSavingsView<'a>>,
     troubles: Each<'a, Trouble, TroubleView<'a>>,
     recommended_configuration: Each<'a, Recommended, RecommendedView<'a>>,
@@ -80,6 +82,7 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         raw_severity: app.raw_severity,
         score: app.score,
         metrics: metrics(&app.metrics),
+        run_time_parts: app.account.iter().flat_map(|account| account.parts.iter().map(part)).collect(),
         savings: app.savings.as_ref().map(of_application),
         troubles: Each(&app.troubles, trouble),
         recommended_configuration: Each(&app.recommended, recommended),

@@ -1,6 +1,7 @@
 //! The JSON report, schema version 1. The ending of a key names the unit of its number, unknown values are `null`, and
 //! times are RFC 3339 in UTC.
 
+mod account;
 mod application;
 mod details;
 mod each;

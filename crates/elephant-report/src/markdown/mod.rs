@@ -17,7 +17,7 @@ use super::queries::line;
 use super::totals::{Saved, memory_used};
 use super::words::{
     SuppressedGroup, applications, by_reason, capital, currency, incomplete, plural, reasons_not_evaluated,
-    saves, told_by,
+    saves, title, told_by, whole_percent,
 };
 use super::wrap::clean;
 use elephant_base::severity::Severity;
@@ -198,7 +198,24 @@ fn fold_head(app: &ApplicationReport) -> String {
     let name = app.name.as_deref().map(|name| format!(" {}", html(name, NAME))).unwrap_or_default();
     let counts = counts(app.counts);
     let verdict = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
-    format!("<details>\n<summary><b>{}</b>{name}: {verdict}</summary>\n\n", html(&app.id, NAME))
+    format!(
+        "<details>\n<summary><b>{}</b>{name}: {verdict}</summary>\n\n{}",
+        html(&app.id, NAME),
+        account(app)
+    )
+}
+
+/// Where the run time went, as a list.
+fn account(app: &ApplicationReport) -> String {
+    let Some(account) = &app.account else { return String::new() };
+    let mut list = format!("Where {} went:\n\n", account.total);
+    for part in &account.parts {
+        let told = [Some(part.name()).filter(|name| !name.is_empty()), part.stages(), part.note()];
+        let told = told.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(list, "- {} %, {}: {}", whole_percent(part.share), part.time, text(&told, SENTENCE));
+    }
+    list + "\n"
 }
 
 /// Adds a folded section for one application. Returns `false` if its first trouble does not fit.
@@ -231,10 +248,10 @@ fn fold(Head { troubles, .. }: &Head, mut reader: Reader<'_>, page: &mut Budget)
 
 fn trouble(trouble: &Trouble, currency: Option<&str>) -> String {
     let severity = trouble.severity.name().to_uppercase();
-    let cause = text(&trouble.cause, SENTENCE);
+    let statement = text(&trouble.statement, SENTENCE);
     let mut item = format!(
-        "- **{severity}** {}: {cause} ({})\n",
-        text(trouble.words(), NAME),
+        "- **{severity}** {}: {statement} ({})\n",
+        text(&title(trouble), NAME),
         text(&told_by(trouble), SENTENCE)
     );
     for advice in &trouble.advice {

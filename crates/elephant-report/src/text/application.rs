@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
+use super::account;
 use super::queries;
 use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::totals::saved_together;
 use crate::words::{
     SuppressedGroup, by_reason, capped, currency, identity, incomplete, platform_and_engine, plural,
-    reasons_not_evaluated, taken,
+    reasons_not_evaluated, taken, whose_turn,
 };
 use crate::wrap::{clean, lines, width};
 use elephant_base::units::{show_gb_hours, three_digits};
@@ -22,6 +23,9 @@ const RULE_WIDTH: usize = 15;
 pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
     hanging(&facts(app), columns, out)?;
+    if let Some(turn) = whose_turn(app) {
+        hanging(turn, columns, out)?;
+    }
     if let Some(script) = &app.script {
         hanging(&clean(script), columns, out)?;
     }
@@ -38,8 +42,8 @@ pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn
     if let Some(note) = incomplete(app) {
         hanging(&note, columns, out)?;
     }
-    if let Some(source) = app.sources.first().filter(|_| options.details) {
-        hanging(&clean(source), columns, out)?;
+    if let Some(account) = &app.account {
+        account::write(account, app.finished_at.is_some(), options, out)?;
     }
     writeln!(out)?;
     let currency = currency(app);
@@ -76,24 +80,24 @@ fn together(app: &ApplicationReport) -> String {
     format!("all remedies together save {saved}{more}")
 }
 
-/// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".
+/// "succeeded in 1h 0m · 8.8 GB·h used, 35 % wasted · cores 40 % idle · root.default · Hive".
 fn facts(app: &ApplicationReport) -> String {
     let mut facts: Vec<String> = Vec::new();
-    facts.extend(app.user.as_deref().map(clean));
-    facts.extend(app.queue.as_deref().map(clean));
-    facts.extend(app.job_type.as_deref().map(str::to_owned));
-    facts.extend(platform_and_engine(app));
     facts.push(match app.metrics.run_time {
         Some(time) => format!("{} in {time}", app.status.name()),
         None => app.status.name().to_owned(),
     });
+    let wasted = app.metrics.wasted_percent();
+    let wasted = wasted.map(|percent| format!(", {} % wasted", three_digits(percent))).unwrap_or_default();
     facts.push(match app.metrics.used {
-        Some(used) => format!("{} GB·h used", show_gb_hours(used)),
+        Some(used) => format!("{} GB·h used{wasted}", show_gb_hours(used)),
         None => "memory use unknown".to_owned(),
     });
-    facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));
     facts.extend(app.metrics.idle_percent().map(|percent| format!("cores {} % idle", three_digits(percent))));
-    facts.join(", ")
+    facts.extend(app.queue.as_deref().map(clean));
+    facts.extend(app.job_type.as_deref().map(str::to_owned));
+    facts.extend(platform_and_engine(app));
+    facts.join(" · ")
 }
 
 fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {

@@ -20,6 +20,8 @@ const BRIEF: usize = 20;
 const SAVING: usize = 24;
 /// With fewer columns for a name, the id and the name get a line of their own.
 const LEAST_NAME: usize = 12;
+/// The jobs whose first changes are repeated at the end.
+const CHANGES: usize = 3;
 /// The kinds of trouble that are listed for all runs of a job.
 const KINDS: usize = 4;
 
@@ -37,6 +39,8 @@ pub(super) struct Jobs<'a> {
     seen: Seen,
     /// The ids shown so far. A history that was copied has the id of the original.
     ids: BTreeSet<String>,
+    /// What to change in the first jobs.
+    first: Vec<First>,
     out: &'a mut dyn Write,
 }
 
@@ -61,6 +65,7 @@ impl<'a> Jobs<'a> {
             brief: false,
             seen: Seen::default(),
             ids: BTreeSet::new(),
+            first: Vec::new(),
             out,
         }
     }
@@ -89,8 +94,9 @@ impl<'a> Jobs<'a> {
                 _ if details => self.run(&piece)?,
                 _ => return Ok(()),
             }
-            if !self.ids.insert(piece.id.to_owned()) && !details {
-                self.paragraph(piece.source)?;
+            self.ids.insert(piece.id.to_owned());
+            if is_first {
+                self.first.extend(First::of(&piece, job).filter(|_| self.number <= CHANGES));
             }
             self.out.write_all(piece.body.as_bytes())?;
             writeln!(self.out)
@@ -108,6 +114,9 @@ impl<'a> Jobs<'a> {
         if self.brief {
             writeln!(self.out)?;
         }
+        if self.number > 1 {
+            change_first(&self.first, self.options.columns, self.out)?;
+        }
         Ok(self.seen)
     }
 
@@ -115,10 +124,23 @@ impl<'a> Jobs<'a> {
     fn single(&mut self, piece: &Piece<'_>) -> io::Result<()> {
         let verdict = self.verdict(piece);
         let number = self.numbered();
-        let room =
-            self.options.columns.saturating_sub(width(&number) + width(piece.id) + width(&verdict) + 4);
-        let name = fit(piece.name, room);
-        self.heading(&format!("{number}{}  {name}", piece.id), piece.severity, &verdict)
+        let known = if piece.name.is_empty() { piece.id } else { piece.name };
+        let who = if piece.who.is_empty() { String::new() } else { format!(" · {}", piece.who) };
+        let room = self.options.columns.saturating_sub(width(&number) + width(&verdict) + 2);
+        let name = fit(known, room.saturating_sub(width(&who)).max(LEAST_NAME));
+        self.heading(&fit(&format!("{number}{name}{who}"), room + width(&number)), piece.severity, &verdict)?;
+        self.origin(piece, piece.name.is_empty())
+    }
+
+    /// The id and the log's path, each of them once.
+    fn origin(&mut self, piece: &Piece<'_>, has_id: bool) -> io::Result<()> {
+        let has_id = has_id || piece.source.contains(piece.id);
+        match (has_id, piece.source) {
+            (true, "") => Ok(()),
+            (true, source) => self.paragraph(source),
+            (false, "") => self.paragraph(piece.id),
+            (false, source) => self.paragraph(&format!("{} · {source}", piece.id)),
+        }
     }
 
     /// A job with several runs, and what they have in common.
@@ -157,7 +179,8 @@ impl<'a> Jobs<'a> {
         let room = self.options.columns.saturating_sub(INDENT + width(piece.id) + width(&verdict) + 4);
         let name = if self.options.details { fit(piece.name, room) } else { fit(piece.lead, room) };
         let heading = format!("{}{}  {name}", " ".repeat(INDENT), piece.id);
-        self.heading(&heading, piece.severity, &verdict)
+        self.heading(&heading, piece.severity, &verdict)?;
+        self.origin(piece, true)
     }
 
     /// `11  saves 2.9 GB·h   application_1_0042  nightly (30 runs)    SEVERE`, and below it the trouble with its remedy.
@@ -234,6 +257,44 @@ impl<'a> Jobs<'a> {
     }
 }
 
+/// The first trouble of a job, with its remedy.
+struct First {
+    what: String,
+    saves: String,
+    remedy: String,
+}
+
+impl First {
+    /// `None` if there is nothing to change.
+    fn of(piece: &Piece<'_>, job: Option<&JobTotal>) -> Option<Self> {
+        let name = job.and_then(|job| job.name.as_deref()).unwrap_or(piece.name);
+        let name = if name.is_empty() { piece.id.to_owned() } else { clean(name) };
+        (!piece.remedy.is_empty()).then(|| Self {
+            what: format!("{name}: {}", piece.headline),
+            saves: piece.saves.to_owned(),
+            remedy: piece.remedy.to_owned(),
+        })
+    }
+}
+
+/// Repeats what saves most at the end, because the start of a long report is out of sight by then.
+fn change_first(all: &[First], columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "Change first")?;
+    let room = columns.saturating_sub(2);
+    for First { what, saves, remedy } in all {
+        let what = fit(what, room.saturating_sub(width(saves) + 2));
+        let blanks = room.saturating_sub(width(&what) + width(saves));
+        writeln!(out, "  {what}{:blanks$}{saves}", "")?;
+        for (place, line) in lines(remedy, room.saturating_sub(4)).iter().enumerate() {
+            writeln!(out, "    {} {line}", if place == 0 { "→" } else { " " })?;
+        }
+    }
+    writeln!(out)
+}
+
 /// "critical: app-7, Mapper Skew (map)": the run with the severity of its job; `None` if the shown run has
 /// it. Names the run's file if ids are not unique.
 fn worst_run(job: &JobTotal, shown: &Piece<'_>, ids: &BTreeSet<String>) -> Option<String> {
@@ -276,6 +337,8 @@ mod tests {
             score: "0",
             id: "app-1",
             name: "etl",
+            who: "",
+            saves: "",
             headline,
             remedy,
             lead: "",

@@ -1,6 +1,8 @@
 //! The report as text: jobs with the most to save first, their troubles with the remedies, colour for severities only.
 
+mod account;
 mod application;
+mod causes;
 mod jobs;
 mod piece;
 mod queries;
@@ -165,7 +167,8 @@ fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::R
     for line in lines(&parts.join(" · "), options.columns) {
         writeln!(out, "{line}")?;
     }
-    writeln!(out)
+    writeln!(out)?;
+    if report.summary.applications > 1 { causes::write(report, options, out) } else { Ok(()) }
 }
 
 /// Whether there is nothing to say about an application.

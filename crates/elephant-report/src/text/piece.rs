@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::words::headline;
+use crate::words::{saves_briefly, title, with_start};
 use crate::wrap::clean;
 use elephant_base::severity::Severity;
 use elephant_engine::results::{ApplicationReport, Leading};
@@ -20,6 +20,10 @@ pub(super) struct Piece<'a> {
     pub(super) id: &'a str,
     /// The name; empty if it is unknown.
     pub(super) name: &'a str,
+    /// "alice · 2026-10-05 22:11 UTC".
+    pub(super) who: &'a str,
+    /// What removing the first trouble saves; empty without troubles.
+    pub(super) saves: &'a str,
     /// The first trouble in a few words; empty without troubles.
     pub(super) headline: &'a str,
     /// The remedy for it: a setting, or the first advice; empty without one.
@@ -38,7 +42,11 @@ pub(super) fn write_head(app: &ApplicationReport, out: &mut Vec<u8>) -> io::Resu
     writeln!(out, "{}", app.score)?;
     writeln!(out, "{}{}", clean(&app.id), attempt.unwrap_or_default())?;
     writeln!(out, "{}", clean(app.name.as_deref().unwrap_or_default()).trim())?;
-    writeln!(out, "{}", app.troubles.first().map(headline).unwrap_or_default())?;
+    writeln!(out, "{}", with_start(app))?;
+    let currency = app.savings.as_ref().and_then(|savings| savings.currency.as_deref());
+    let first = app.troubles.first();
+    writeln!(out, "{}", first.map(|it| saves_briefly(&it.savings, currency)).unwrap_or_default())?;
+    writeln!(out, "{}", first.map(title).unwrap_or_default())?;
     writeln!(out, "{}", app.troubles.first().map(remedy).unwrap_or_default())?;
     writeln!(out, "{}", lead(app))?;
     writeln!(out, "{}", app.sources.first().map(|source| clean(source)).unwrap_or_default())
@@ -67,7 +75,7 @@ fn remedy(trouble: &Trouble) -> String {
 
 impl<'a> Piece<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(9, '\n');
+        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(11, '\n');
         let value: u8 = parts.next()?.parse().ok()?;
         let severity = Severity::ALL.into_iter().find(|level| level.value() == u64::from(value))?;
         Some(Self {
@@ -75,6 +83,8 @@ impl<'a> Piece<'a> {
             score: parts.next()?,
             id: parts.next()?,
             name: parts.next()?,
+            who: parts.next()?,
+            saves: parts.next()?,
             headline: parts.next()?,
             remedy: parts.next()?,
             lead: parts.next()?,

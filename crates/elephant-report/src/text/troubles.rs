@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{INDENT, TEXT_COLUMN, TextOptions};
-use crate::words::{headline, saves, told_by};
-use crate::wrap::{clean, fit, fit_words, lines};
+use crate::words::{saves_besides, saves_briefly, title, told_by};
+use crate::wrap::{clean, fit, fit_words, lines, width};
 use elephant_base::severity::Severity;
 use elephant_verdict::troubles::{Recommended, Trouble};
 
@@ -23,23 +23,54 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let TextOptions { columns, details, .. } = options;
-    let text = headline(trouble);
+    titled(trouble, currency, options, out)?;
     if !details && place >= FULL && trouble.severity < Severity::Moderate {
-        return labelled(trouble.severity, &brief(&text, columns.saturating_sub(TEXT_COLUMN)), options, out);
+        return Ok(());
     }
-    labelled(trouble.severity, &text, options, out)?;
+    let indent = options.text_column();
+    let room = columns.saturating_sub(indent);
+    let text = if details { clean(&trouble.cause) } else { brief(&clean(&trouble.statement), room) };
+    for line in lines(&text, room) {
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
     let most = if details { usize::MAX } else { ADVICE };
     for advice in trouble.advice.iter().take(most) {
         advice_lines(&advice.text, options, out)?;
     }
-    let page = trouble.failure.as_ref().map(|failure| format!(" · rules show {}", failure.kind.name()));
-    let ending =
-        format!("{} · {}{}", saves(&trouble.savings, currency), told_by(trouble), page.unwrap_or_default());
-    let indent = options.text_column();
-    for line in lines(&clean(&ending), columns.saturating_sub(indent)) {
-        writeln!(out, "{:indent$}{line}", "")?;
+    let ending = ending(trouble, currency, details);
+    if ending.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    lines(&clean(&ending), room).iter().try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))
+}
+
+/// "SEVERE    Skew in stage 4.0 of query 3                 saves 9.7 s ± 1.2 s".
+fn titled(
+    trouble: &Trouble,
+    currency: Option<&str>,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let room = options.columns.saturating_sub(options.text_column());
+    let saves = clean(&saves_briefly(&trouble.savings, currency));
+    let whole = title(trouble);
+    let title = fit(&whole, room.saturating_sub(width(&saves) + 2));
+    let blanks = room.saturating_sub(width(&title) + width(&saves));
+    let is_wide = options.text_column() >= TEXT_COLUMN;
+    if !is_wide {
+        return labelled(trouble.severity, &format!("{whole}, {saves}"), options, out);
+    }
+    let style = options.style(trouble.severity);
+    let label = trouble.severity.name().to_uppercase();
+    writeln!(out, "{:INDENT$}{style}{label:<8}{style:#}  {title}{:blanks$}{saves}", "", "")
+}
+
+/// What the title does not say of the saving, the page about a failure, and with all details the rules.
+fn ending(trouble: &Trouble, currency: Option<&str>, details: bool) -> String {
+    let besides = saves_besides(&trouble.savings, currency);
+    let page = trouble.failure.as_ref().map(|failure| format!("rules show {}", failure.kind.name()));
+    let parts = [besides, details.then(|| told_by(trouble)), page];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// The start of a text on two lines of `columns` columns: a single line often ends before it says what is

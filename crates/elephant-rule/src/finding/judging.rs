@@ -1,6 +1,6 @@
 //! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
 
-use super::template::{Word, render};
+use super::template::{Word, render, without_limits};
 use super::{
     Advice, Condition, Failure, InQuery, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict,
 };
@@ -20,6 +20,7 @@ impl Judgement {
             subject,
             tasks: 1,
             message: String::new(),
+            statement: String::new(),
             evidence: Vec::new(),
             advice: Vec::new(),
             tells: None,
@@ -53,11 +54,13 @@ impl Judgement {
     }
 
     /// Sets the message from a template with names in braces: keys of the facts added so far, and `words`. A
-    /// part in square brackets is left out if one of its names stands for an empty text.
+    /// part in square brackets is left out if one of its names stands for an empty text. In the statement, text in
+    /// parentheses with the name of a limit is left out.
     #[must_use]
     pub fn message(self, template: &'static str, words: &[Word<'_>]) -> Self {
         let message = render(template, words, &self.evidence);
-        Self { message, ..self }
+        let statement = without_limits(template, words, &self.evidence);
+        Self { message, statement, ..self }
     }
 
     /// Sets the advice. `advice` is called only if something was found.
@@ -127,7 +130,9 @@ pub fn and_more(judgements: &mut [Judgement], more: usize, noun: &str) {
         1 => ONE_MORE,
         _ => SEVERAL_MORE,
     };
-    last.message += &render(template, &[("more", &more), ("noun", &noun)], &[]);
+    let told = render(template, &[("more", &more), ("noun", &noun)], &[]);
+    last.message += &told;
+    last.statement += &told;
 }
 
 impl From<Judgement> for Verdict {

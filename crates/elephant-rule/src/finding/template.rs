@@ -19,30 +19,58 @@ pub type Word<'a> = (&'a str, &'a dyn fmt::Display);
 
 /// A part of a message, made from a template and its words. It serves as a word in other templates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Phrase(String);
+pub struct Phrase {
+    text: String,
+    without_limits: String,
+}
 
 impl Phrase {
     /// Fills in `template`.
     pub fn new(template: &'static str, words: &[Word<'_>]) -> Self {
-        Self(render(template, words, &[]))
+        Self { text: render(template, words, &[]), without_limits: without_limits(template, words, &[]) }
     }
 
     /// The phrases with `separator` between them; empty if there are none.
     pub fn list(separator: &'static str, phrases: impl IntoIterator<Item = Self>) -> Self {
-        let texts: Vec<String> = phrases.into_iter().map(|Self(text)| text).collect();
-        Self(texts.join(separator))
+        let (texts, statements): (Vec<String>, Vec<String>) =
+            phrases.into_iter().map(|phrase| (phrase.text, phrase.without_limits)).unzip();
+        Self { text: texts.join(separator), without_limits: statements.join(separator) }
     }
 }
 
+/// The alternate form is without limits.
 impl fmt::Display for Phrase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(if f.alternate() { &self.without_limits } else { &self.text })
     }
 }
 
 /// Fills in a template. Unknown names stay as they are; a test of all messages finds them.
 pub(super) fn render(template: &str, words: &[Word<'_>], evidence: &[(&'static str, Measure)]) -> String {
-    let names = Names { words, evidence };
+    filled(template, &Names { words, evidence, limits: true })
+}
+
+/// The same without the parentheses in which a limit stands: "({limit})", "(not reached: {size_limit})".
+pub(super) fn without_limits(
+    template: &str,
+    words: &[Word<'_>],
+    evidence: &[(&'static str, Measure)],
+) -> String {
+    let mut plain = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, inside, after)) = enclosed(rest, '(', ')') {
+        if inside.contains("limit") && inside.contains('{') {
+            plain.push_str(before.trim_end());
+        } else {
+            plain.extend([before, "(", inside, ")"]);
+        }
+        rest = after;
+    }
+    plain.push_str(rest);
+    filled(&plain, &Names { words, evidence, limits: false })
+}
+
+fn filled(template: &str, names: &Names<'_>) -> String {
     let mut text = String::with_capacity(template.len() + 32);
     let mut rest = template;
     while let Some((before, optional, after)) = enclosed(rest, '[', ']') {
@@ -68,6 +96,8 @@ fn enclosed(text: &str, open: char, close: char) -> Option<(&str, &str, &str)> {
 struct Names<'a> {
     words: &'a [Word<'a>],
     evidence: &'a [(&'static str, Measure)],
+    /// Whether phrases tell their limits.
+    limits: bool,
 }
 
 impl Names<'_> {
@@ -93,7 +123,7 @@ impl Names<'_> {
     /// The replacement of a name; `None` if it is unknown.
     fn shown(&self, name: &str) -> Option<String> {
         if let Some((_, word)) = self.words.iter().find(|(word, _)| *word == name) {
-            return Some(word.to_string());
+            return Some(if self.limits { word.to_string() } else { format!("{word:#}") });
         }
         let (key, in_percent) = name.strip_suffix(":%").map_or((name, false), |key| (key, true));
         let (_, measure) = self.evidence.iter().find(|(known, _)| *known == key)?;
@@ -137,6 +167,22 @@ mod tests {
         assert_eq!(message("{gc_ratio} of it"), "0.12 of it");
         assert_eq!(message("{unknown} and {gc_ratio"), "{unknown} and {gc_ratio");
         assert_eq!(message(""), "");
+    }
+
+    #[test]
+    fn statements_have_no_limits() {
+        let words: [Word<'_>; 2] = [("limit", &"low from 8 %"), ("use_limit", &"low from 2")];
+        let statement = |template| without_limits(template, &words, &[]);
+        assert_eq!(statement("GC ({limit}); heap (not reached: {use_limit}) of (all)"), "GC; heap of (all)");
+        assert_eq!(statement("{limit} (limit) x"), "low from 8 % (limit) x");
+        assert_eq!(statement("a (b"), "a (b");
+        // Also in phrases that are words of other templates, and only there.
+        let phrase = Phrase::new("slow ({limit})", &words);
+        let in_template = |render: fn(&str, &[Word<'_>], &[(&'static str, Measure)]) -> String| {
+            render("stage 1: {causes}", &[("causes", &phrase)], &[])
+        };
+        assert_eq!(in_template(without_limits), "stage 1: slow");
+        assert_eq!(in_template(render), "stage 1: slow (low from 8 %)");
     }
 
     #[test]

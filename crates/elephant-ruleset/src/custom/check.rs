@@ -136,11 +136,13 @@ impl CustomRule {
         let advice = self.advice.iter().filter(|advice| {
             advice.when.as_ref().is_none_or(|when| matches!(when.flag(scope, Inner::default()), Ok(true)))
         });
+        let statement = self.message.fill(scope);
         Judgement {
             severity,
             subject: scope.judged.subject(),
             tasks,
-            message: format!("{} ({limit})", self.message.fill(scope)),
+            message: format!("{statement} ({limit})"),
+            statement,
             evidence: self.evidence(scope),
             advice: match severity {
                 Severity::None => Vec::new(),

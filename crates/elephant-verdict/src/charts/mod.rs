@@ -23,6 +23,7 @@ pub use limit::{Limit, MeanOf};
 pub use load::{Load, LoadOf};
 pub use memory::{Holder, MemoryUse};
 pub use nodes::NodeAttempts;
+pub(crate) use phases::durations;
 pub use phases::{Durations, PhaseRow, Phases};
 pub use queries::{OperatorTasks, QueryCharts, QueryPlan, findings_at, findings_on};
 pub use scatter::{Axis, Point, Scatter};

@@ -136,7 +136,7 @@ fn failed_attempts(group: &TaskGroup) -> u64 {
     (0..attempts.len()).filter(|&row| attempts.outcome(row) == Outcome::Failed).count() as u64
 }
 
-pub(super) fn durations(group: &TaskGroup) -> Option<Durations> {
+pub(crate) fn durations(group: &TaskGroup) -> Option<Durations> {
     let times = group.winners().filter_map(|row| group.attempts.run_time(row));
     let mut times: Vec<Millis> = times.collect();
     times.sort_unstable();

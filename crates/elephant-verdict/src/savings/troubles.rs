@@ -139,6 +139,8 @@ pub struct Sums {
     /// The memory that remedies take beyond what was recorded.
     more: Option<Sum>,
     cost: Option<Sum>,
+    /// The limits of savings that are unknown: time, cores, memory.
+    limits: [Option<Sum>; 3],
     /// Troubles in the sum.
     pub estimated_count: u64,
     /// Troubles whose saving is smaller than its error.
@@ -187,8 +189,19 @@ impl Sums {
                 self.estimated_count += 1;
             }
             (SavingStatus::WithinError, _) => self.within_error_count += 1,
-            _ => self.unknown_count += 1,
+            _ => {
+                self.unknown_count += 1;
+                self.add_limit(trouble);
+            }
         }
+    }
+
+    fn add_limit(&mut self, trouble: &TroubleSavings) {
+        let Some(limit) = &trouble.at_most else { return };
+        let [wall, cores, memory] = &mut self.limits;
+        add(wall, Some(limit.wall_ms));
+        add(cores, limit.core_hours);
+        add(memory, limit.gb_hours);
     }
 
     /// Adds another sum.
@@ -202,6 +215,11 @@ impl Sums {
             (&mut self.more, other.more),
             (&mut self.cost, other.cost),
         ] {
+            if let Some(other) = other {
+                sum.get_or_insert_default().add_all(other);
+            }
+        }
+        for (sum, other) in self.limits.iter_mut().zip(other.limits) {
             if let Some(other) = other {
                 sum.get_or_insert_default().add_all(other);
             }
@@ -235,6 +253,13 @@ impl Sums {
     #[must_use]
     pub fn more_at_most(&self) -> Option<f64> {
         self.wall_limits.map(|limits| limits.range().high)
+    }
+
+    /// The limits of the savings that are unknown; `None` if none has a limit.
+    #[must_use]
+    pub fn limits_of_unknown(&self) -> Option<Amounts> {
+        let [wall, cores, memory] = self.limits.map(|sum| sum.map(Sum::range));
+        Some(Amounts { wall_ms: wall?, core_hours: cores, gb_hours: memory })
     }
 
     /// The part of the GB-hours that smaller memory saves; the rest is held for less time.

@@ -158,6 +158,8 @@ impl Trouble {
             kind: *kind,
             title: findings.first().filter(|_| *kind == TroubleKind::Other).map(|first| first.title.clone()),
             cause: findings.first().map(|first| first.message.clone()).unwrap_or_default(),
+            statement: findings.first().map(|first| first.statement.clone()).unwrap_or_default(),
+            place: String::new(),
             failure: failure_of(findings),
             confidence: Confidence::of(*kind),
             severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
@@ -271,6 +273,7 @@ impl Trouble {
     fn join(&mut self, other: Self) {
         if (other.severity, other.score) > (self.severity, self.score) {
             self.cause = other.cause;
+            self.statement = other.statement;
             self.id = other.id;
             self.findings.splice(0..0, other.findings);
         } else {

@@ -17,6 +17,7 @@ mod groups;
 mod measured_loss;
 mod memory_taken;
 mod on_platform;
+mod place;
 mod priced;
 mod ranking;
 mod reasons_first;
@@ -105,7 +106,7 @@ pub fn diagnose(
     let grouped = grouped::grouped(&case, findings);
     let settled = settled::settled(&case, grouped);
     let priced = priced::priced(&case, settled);
-    worded::worded(priced)
+    worded::worded(app, priced)
 }
 
 #[cfg(test)]

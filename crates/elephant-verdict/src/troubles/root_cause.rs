@@ -17,7 +17,9 @@ pub(super) fn name(troubles: &mut [Trouble]) {
         let because = trouble.failure.as_ref().and_then(|failure| failure.kind.because());
         let tells = |text: &str| !text.is_empty() && trouble.cause.contains(text);
         if !tells(&beginning) && !tells(ROOT_CAUSE) && !because.as_deref().is_some_and(tells) {
-            trouble.cause = format!("{}; {ROOT_CAUSE}\"{message}\"", trouble.cause);
+            let named = format!("; {ROOT_CAUSE}\"{message}\"");
+            trouble.cause += &named;
+            trouble.statement += &named;
         }
     }
 }

@@ -53,6 +53,7 @@ pub(crate) fn finding(
         score: severity.score(10),
         subject,
         message: format!("{rule} found something"),
+        statement: format!("{rule} found something"),
         evidence: vec![("x_count".into(), Measure::Count(1))],
         thresholds: [].into(),
         advice: Vec::new(),

@@ -68,6 +68,10 @@ pub struct Trouble {
     pub(super) title: Option<Name>,
     /// The cause in one sentence.
     pub cause: String,
+    /// The same without limits, and without what decides its severity.
+    pub statement: String,
+    /// Where it shows: "stage 3.0 of query 7", "map tasks"; empty for the whole application.
+    pub place: String,
     /// The root cause of a failure, if the trouble is one.
     pub failure: Option<Failure>,
     /// How sure the cause is.
@@ -158,6 +162,8 @@ impl Trouble {
             kind: TroubleKind::Skew,
             title: None,
             cause: text.to_owned(),
+            statement: text.to_owned(),
+            place: text.to_owned(),
             failure: None,
             confidence: Confidence::Measured,
             severity: Severity::Critical,

@@ -1,15 +1,17 @@
 //! The last stage: what was decided becomes sentences. Nothing decides by them.
 
 use super::priced::Priced;
-use super::{Diagnosed, Telling, Trouble, root_cause};
+use super::{Diagnosed, Telling, Trouble, place, root_cause};
+use elephant_model::model::Application;
 use elephant_rule::finding::{Advice, Cap, Finding};
 
 /// Words the priced troubles: their headlines, and the conditions of advice before it.
-pub(super) fn worded(priced: Priced<'_>) -> Diagnosed {
+pub(super) fn worded(app: &Application, priced: Priced<'_>) -> Diagnosed {
     let Priced { findings, mut troubles, recommended, savings } = priced;
     tell_caps(&mut troubles);
     tell_what_decides(&mut troubles, findings);
     root_cause::name(&mut troubles);
+    place::name(app, &mut troubles, findings);
     let of_troubles = troubles.iter_mut().flat_map(|trouble| &mut trouble.advice);
     let of_findings = findings.iter_mut().flat_map(|finding| &mut finding.advice);
     of_troubles.chain(of_findings).for_each(Advice::word_conditions);

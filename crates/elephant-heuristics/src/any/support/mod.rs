@@ -3,6 +3,7 @@
 pub(super) mod causes;
 pub(super) mod costs;
 pub(super) mod groups;
+mod side_effects;
 pub(super) mod slow_nodes;
 pub(super) mod speculation_settings;
 pub(super) mod working_times;

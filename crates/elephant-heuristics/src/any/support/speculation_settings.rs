@@ -1,6 +1,7 @@
 //! Finds speculation settings with which stragglers would have been copied in time.
 
 use super::causes::Causes;
+use super::side_effects;
 use elephant_analysis::stragglers::detect::mr2::Mr2;
 use elephant_analysis::stragglers::detect::mr2_speculation::{Fate, fates};
 use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
@@ -69,6 +70,9 @@ pub(in crate::any) fn switch_on(
 ) -> Vec<Advice> {
     if app.engine == Engine::Spark && ClusterManager::of_application(app) == Some(ClusterManager::Local) {
         return Vec::new();
+    }
+    if let Some(why) = side_effects::repeated(app) {
+        return vec![Advice::new(format!("speculative execution would harm: {why}"))];
     }
     let lost = time_lost(views);
     let off = |unknown| Candidates::of(views, causes, unknown, |view| is_on(app, view.group) == Some(false));

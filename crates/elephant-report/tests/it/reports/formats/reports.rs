@@ -6,8 +6,10 @@ use elephant_analysis::metrics::Metrics;
 use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_engine::engine::{Options, analyze};
+use elephant_engine::results::{Account, Owner, Part, PhaseFact, What};
 use elephant_engine::results::{ApplicationReport, Leading, Report, SourceProblem, Summary, Work};
 use elephant_model::model::conf::{Conf, Property};
+use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::{Engine, Status};
 use elephant_parse::{Level, Position, Problem};
 use elephant_rule::finding::{
@@ -74,6 +76,27 @@ pub fn mixed() -> Report {
     report
 }
 
+/// An account in which every text that a history supplies is `name`.
+fn account(name: &str) -> Account {
+    let owner = Some(Owner { query: Some(7), name: name.to_owned() });
+    let does = Some(name.to_owned());
+    let phase = What::Phase {
+        subject: Subject::Stage(StageAttempt { stage: 3, attempt: 0 }),
+        owner: owner.clone(),
+        does: does.clone(),
+        fact: Some(PhaseFact::Waves { tasks: 9, slots: 4 }),
+    };
+    let idle = What::Idle { before: Millis::new(500), after: Millis::ZERO };
+    let part = |what, time, share| Part { what, time: Millis::new(time), share };
+    let parts = vec![
+        part(phase, 2500, 0.5),
+        part(What::Stages { owner, count: 2, does }, 1500, 0.3),
+        part(idle, 990, 0.198),
+        part(What::Rest { idle: Millis::ZERO }, 10, 0.002),
+    ];
+    Account { total: Millis::new(5000), parts }
+}
+
 /// An application in which every text that a history or rule file supplies is `name`.
 pub fn hostile(name: &str) -> Report {
     let text = || name.to_owned();
@@ -93,6 +116,7 @@ pub fn hostile(name: &str) -> Report {
         score: 8,
         subject,
         message: text(),
+        statement: text(),
         evidence: vec![(text().into(), Measure::Text(text())), ("x_ratio".into(), Measure::Ratio(None))],
         thresholds: [Threshold { key: text(), cutoffs: [1.0, 2.0, 4.5, f64::INFINITY] }].into(),
         advice: vec![text().into(), text().into()],
@@ -121,6 +145,7 @@ pub fn hostile(name: &str) -> Report {
         native_share: None,
         identity: Some(JobIdentity { scheduler: text(), job: Some(text()), ..JobIdentity::default() }),
         queries: Vec::new(),
+        account: Some(account(name)),
         status: Status::Succeeded,
         complete: false,
         incomplete: Some(text()),

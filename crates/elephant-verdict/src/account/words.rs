@@ -1,0 +1,86 @@
+//! The parts of an account in words.
+
+use super::{Part, PhaseFact, What};
+use elephant_base::units::{Millis, with_thousands};
+use elephant_model::model::Subject;
+
+/// The call that stands for every call from Python or R: it names nothing of the user's.
+const NO_CALL: &str = "NativeMethodAccessorImpl.java";
+/// Calls of Spark's own threads.
+const OF_SPARK: &str = "$anonfun$withThreadLocalCaptured";
+/// A smaller share of the time without a task is not told.
+const TOLD: f64 = 0.1;
+
+/// A call site, unless it is the one of all calls from Python.
+pub(super) fn plain_call(call: &str) -> Option<&str> {
+    let first_line = call.lines().next().unwrap_or_default().trim();
+    let is_own = !first_line.contains(NO_CALL) && !first_line.starts_with(OF_SPARK);
+    (!first_line.is_empty() && is_own).then_some(first_line)
+}
+
+/// "12 s before the first, 4 s after the last".
+fn outside(idle: Millis, before: Millis, after: Millis) -> Option<String> {
+    let told = |time: Millis| time.share_of(idle).is_some_and(|share| share >= TOLD);
+    let before = told(before).then(|| format!("{before} before the first"));
+    let after = told(after).then(|| format!("{after} after the last"));
+    let parts: Vec<String> = [before, after].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+impl Part {
+    /// What happened: "query 3: scan of events"; empty if only [`Self::stages`] are known.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.what {
+            What::Phase { subject: Subject::Stage(_), owner, does, .. }
+            | What::Stages { owner, does, .. } => {
+                let told = [owner.as_ref().map(|owner| owner.name.as_str()), does.as_deref()];
+                told.into_iter().flatten().collect::<Vec<_>>().join(": ")
+            }
+            What::Phase { subject, .. } => format!("{} tasks", subject.name()),
+            What::Idle { .. } => "no task ran".to_owned(),
+            What::Rest { .. } => "the rest".to_owned(),
+        }
+    }
+
+    /// Where it happened: "stage 0.0", "12 stages"; `None` for what is no stage.
+    #[must_use]
+    pub fn stages(&self) -> Option<String> {
+        match &self.what {
+            What::Phase { subject: subject @ Subject::Stage(_), .. } => Some(subject.name().into_owned()),
+            What::Stages { count, .. } => Some(counted(*count, "stage")),
+            What::Phase { .. } | What::Idle { .. } | What::Rest { .. } => None,
+        }
+    }
+
+    /// "544 tasks share 200 slots"; `None` if there is nothing to add.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        match &self.what {
+            What::Phase { fact, .. } => fact.as_ref().map(PhaseFact::words),
+            What::Rest { idle } if *idle > Millis::ZERO => Some(format!("no task ran for {idle} of it")),
+            What::Idle { before, after } => outside(self.time, *before, *after),
+            What::Stages { .. } | What::Rest { .. } => None,
+        }
+    }
+}
+
+impl PhaseFact {
+    fn words(&self) -> String {
+        match self {
+            Self::LongTask { longest, median } => format!("one task took {longest}, the median {median}"),
+            Self::Spilled(bytes) => format!("spills {bytes}, more than it reads"),
+            Self::Waves { tasks, slots } => {
+                format!("{} share {}", counted(*tasks, "task"), counted(*slots, "slot"))
+            }
+            Self::FewTasks { tasks, slots } => {
+                format!("{} on {}", counted(*tasks, "task"), counted(*slots, "slot"))
+            }
+            Self::Tasks(tasks) => counted(*tasks, "task"),
+        }
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", with_thousands(&count.to_string()), if count == 1 { "" } else { "s" })
+}

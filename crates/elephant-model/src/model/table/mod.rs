@@ -10,7 +10,7 @@ mod rows;
 mod tasks;
 mod time_point;
 
-pub use attempts::{Attempts, MAX_COUNTER_VALUE};
+pub use attempts::{Attempts, MAX_COUNTER_VALUE, NANOS_PER_MILLI};
 pub use tasks::Tasks;
 pub use time_point::TimePoint;
 

@@ -4,6 +4,7 @@ mod fill;
 mod label;
 mod nanos;
 mod others;
+mod reorder;
 
 use std::sync::LazyLock;
 

@@ -6,6 +6,7 @@
 
 mod attempts;
 mod columns;
+mod order;
 mod rows;
 mod tasks;
 mod time_point;

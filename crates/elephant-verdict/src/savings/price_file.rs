@@ -184,7 +184,6 @@ fn currency(file: &Arc<RuleFile>, entry: Entry<'_>, problems: &mut Problems) -> 
         let help = Some("write for example currency: EUR".to_owned());
         let message = format!("the currency must be a name or sign of at most {LONGEST} characters");
         problems.error(file, &text.span, message, help);
-        return None;
     }
     Some(text)
 }

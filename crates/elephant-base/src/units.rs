@@ -67,6 +67,13 @@ impl Millis {
         Self::from_f64((1000.0 * seconds).round())
     }
 
+    /// The nearest whole number of milliseconds; zero for a negative span.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn from_nanos(nanos: i128) -> Self {
+        Self(u64::try_from((nanos.max(0).saturating_add(500_000)) / 1_000_000).unwrap_or(u64::MAX))
+    }
+
     /// Whole milliseconds.
     #[must_use]
     pub const fn get(self) -> u64 {

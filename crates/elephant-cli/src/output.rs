@@ -18,6 +18,7 @@ use super::{Color, locale};
 use elephant_engine::engine::discover;
 use elephant_report::TextOptions;
 use elephant_report::ascii::to_ascii;
+use elephant_report::wrap::clean;
 
 /// File names that mean standard output. Treated as files, they would be replaced, with everything that other commands
 /// had written to them.
@@ -261,10 +262,10 @@ pub(super) fn print_message(level: &str, message: &str) {
     let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", printable(message));
 }
 
-/// Replaces control characters, because a file name in a message must not move the cursor or start a new line, and
-/// characters that the terminal cannot show.
+/// Replaces control characters and commands, because a file name in a message must not move the cursor, start a new line
+/// or direct a program that reads it, and characters that the terminal cannot show.
 pub(super) fn printable(message: &str) -> String {
-    in_locale(&message.replace(char::is_control, " ")).into_owned()
+    in_locale(&clean(message)).into_owned()
 }
 
 /// Text in the characters of the locale.

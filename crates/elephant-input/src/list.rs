@@ -55,8 +55,13 @@ fn paths(list: impl Read) -> io::Result<Vec<(PathBuf, u64)>> {
     let end = if head.contains(&0) { 0 } else { b'\n' };
     let mut list = head.chain(list);
     let (mut paths, mut line, mut number) = (Vec::new(), Vec::new(), 0);
-    while list.read_until(end, &mut line)? > 0 {
+    // A file that is no list, such as a device, may have no end of line.
+    while list.by_ref().take(LONGEST_PATH as u64 + 1).read_until(end, &mut line)? > 0 {
         number += 1;
+        if line.len() > LONGEST_PATH {
+            let message = format!("path {number} is longer than {LONGEST_PATH} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
         let path = line.strip_suffix(&[end]).unwrap_or(&line);
         let path = if end == 0 { path } else { path.strip_suffix(b"\r").unwrap_or(path) };
         if !path.is_empty() {
@@ -106,6 +111,14 @@ mod tests {
     #[test]
     fn a_nul_byte_shows_that_lines_are_part_of_names() {
         assert_eq!(read(b"a\nb\0c\r\0\0d"), expected(&[("a\nb", 1), ("c\r", 2), ("d", 4)]));
+    }
+
+    #[test]
+    fn a_path_without_end_is_an_error() {
+        let endless = io::repeat(b'a').take(1 << 40);
+        let error = paths(endless).unwrap_err().to_string();
+        assert_eq!(error, "path 1 is longer than 65536 bytes");
+        assert!(paths(io::repeat(b'a').take(LONGEST_PATH as u64)).is_ok());
     }
 
     #[test]

@@ -217,6 +217,7 @@ impl HistoryBuilder {
         }
         self.find_missing_records(damaged);
         for group in &mut self.groups {
+            group.sort_rows();
             verify::choose_representatives(group);
             verify::mark_speculation(group);
             group.shrink();

@@ -56,22 +56,23 @@ impl Moments {
 /// The latest time of a history is believed only if another time lies within this span before it.
 const LONG_SILENCE: Millis = Millis::from_secs(24 * 60 * 60);
 
-/// An upper bound for the times of a history that lacks its end, if its latest time comes so long after all others that
-/// it must be wrong. `None` otherwise.
+/// After such a silence, times are believed only if they are at least as many as those before it: no history is written
+/// for so long, because the tokens of its application end. Clocks are set, and histories are edited.
+const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
+
+/// An upper bound for the times of a history that lacks its end, if its latest times come so long after all others that
+/// they must be wrong. `None` otherwise.
 pub(super) fn latest_believed(times: impl Iterator<Item = Timestamp>) -> Option<Timestamp> {
-    let (mut last, mut before) = (None, None);
-    for time in times.map(Some) {
-        if time > last {
-            (before, last) = (last, time);
-        } else {
-            before = before.max(time);
-        }
-    }
-    before
-        .zip(last)
-        .map(|(before, last)| (before + LONG_SILENCE, last))
-        .filter(|(most, last)| last > most)
-        .map(|it| it.0)
+    let mut times: Vec<Timestamp> = times.collect();
+    times.sort_unstable();
+    let count = times.len();
+    let gaps = (1..).zip(times.iter().zip(times.iter().skip(1)));
+    let unbelieved = |&(before, (one, next)): &(usize, (&Timestamp, &Timestamp))| {
+        let after = count - before;
+        (after == 1 && *next > *one + LONG_SILENCE) || (after < before && *next > *one + LONGEST_SILENCE)
+    };
+    let (_, (last, _)) = gaps.into_iter().find(unbelieved)?;
+    Some(*last + LONG_SILENCE)
 }
 
 pub(super) fn set_text(slot: &mut Option<String>, text: Option<&Cow<'_, str>>) {
@@ -97,8 +98,10 @@ mod tests {
         const DAY: i64 = 86_400_000;
         let bound = |times: &[i64]| latest_believed(times.iter().copied().map(Timestamp::from_millis));
         assert_eq!(bound(&[5, 11 * DAY, 7, 6]), Some(Timestamp::from_millis(7 + DAY)));
-        // Two times confirm each other, whatever their order.
+        // Two times confirm each other, whatever their order, unless more are against them.
         assert_eq!(bound(&[11 * DAY, 5, 11 * DAY + 1]), None);
+        assert_eq!(bound(&[11 * DAY, 5, 7, 6, 11 * DAY + 1]), Some(Timestamp::from_millis(7 + DAY)));
+        assert_eq!(bound(&[3 * DAY, 5, 7, 6, 3 * DAY + 1]), None);
         assert_eq!(bound(&[5, DAY]), None);
         assert_eq!(bound(&[5]), None);
         assert_eq!(bound(&[]), None);

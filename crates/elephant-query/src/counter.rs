@@ -1,6 +1,7 @@
 //! The metrics of operators under names of our own: Spark renamed many of them from version to version.
 
 use elephant_base::units::Millis;
+use elephant_model::model::table::NANOS_PER_MILLI;
 
 /// A metric of an operator (`org.apache.spark.sql.execution.metric.SQLMetrics`, and where it is named there).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -227,14 +228,20 @@ impl Unit {
         }
     }
 
-    /// A value in this unit as a time; `None` if it counts something else, or is negative.
-    pub(crate) fn millis(self, value: i64) -> Option<Millis> {
-        let value = u64::try_from(value).ok()?;
+    /// A value in this unit as nanoseconds, so that sums are rounded once; `None` if it counts something else, or is
+    /// negative.
+    pub(crate) fn nanos(self, value: i64) -> Option<i128> {
+        let value = u64::try_from(value).ok().map(i128::from)?;
         match self {
-            Self::Millis => Some(Millis::new(value)),
-            Self::Nanos => Some(Millis::new(value / 1_000_000)),
+            Self::Millis => Some(value * i128::from(NANOS_PER_MILLI)),
+            Self::Nanos => Some(value),
             Self::Count => None,
         }
+    }
+
+    /// A value in this unit as a time; `None` if it counts something else, or is negative.
+    pub(crate) fn millis(self, value: i64) -> Option<Millis> {
+        self.nanos(value).map(Millis::from_nanos)
     }
 }
 
@@ -265,7 +272,9 @@ mod tests {
 
     #[test]
     fn only_times_are_times() {
-        assert_eq!(Unit::of("nsTiming", "x").millis(2_500_000), Some(Millis::new(2)));
+        assert_eq!(Unit::of("nsTiming", "x").millis(2_500_000), Some(Millis::new(3)));
+        assert_eq!(Unit::of("nsTiming", "x").nanos(2_400_000), Some(2_400_000));
+        assert_eq!(Unit::of("timing", "x").nanos(2), Some(2_000_000));
         assert_eq!(Unit::of("sum", "time to collect (ms)").millis(7), Some(Millis::new(7)));
         assert_eq!(Unit::of("sum", "number of output rows").millis(7), None);
         assert_eq!(Unit::of("timing", "x").millis(-1), None);

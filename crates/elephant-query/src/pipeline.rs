@@ -46,8 +46,8 @@ const EXCLUSIVE: [SqlCounter; 8] = [
     SqlCounter::OwnTime,
 ];
 
-/// Times of an operator by stage.
-type ByStage = BTreeMap<u32, u64>;
+/// Times of an operator by stage, in nanoseconds.
+type ByStage = BTreeMap<u32, i128>;
 
 impl Queries<'_> {
     /// The work of each stage in which one of these queries ran, by index into [`elephant_model::model::spark::Spark::stages`]. A stage whose
@@ -80,8 +80,9 @@ impl Queries<'_> {
         }
         for (place, times) in self.own_times(query, known).into_iter().enumerate() {
             for (stage, time) in times {
-                if let Some(stage) = work.get_mut(&stage).filter(|_| time > 0) {
-                    stage.parts.push(Part { execution: id, operator: place, time: Millis::new(time) });
+                let time = Millis::from_nanos(time);
+                if let Some(stage) = work.get_mut(&stage).filter(|_| time > Millis::ZERO) {
+                    stage.parts.push(Part { execution: id, operator: place, time });
                 }
             }
         }
@@ -135,7 +136,7 @@ impl Queries<'_> {
         let mut aggregation = ByStage::new();
         self.add_time(operator, SqlCounter::AggregationTime, &mut aggregation);
         for (stage, time) in &mut aggregation {
-            *time = time.saturating_sub(fed.get(stage).copied().unwrap_or_default());
+            *time = (*time - fed.get(stage).copied().unwrap_or_default()).max(0);
         }
         for (stage, time) in python.into_iter().chain(aggregation) {
             *times.entry(stage).or_default() += time;
@@ -146,8 +147,8 @@ impl Queries<'_> {
     fn add_time(&self, operator: &PlacedOperator<'_>, counter: SqlCounter, times: &mut ByStage) {
         for value in operator.values.iter().filter(|value| value.counter == Some(counter)) {
             for (stage, added) in self.values().added(value.accumulator) {
-                if let Some(time) = value.unit().millis(added) {
-                    *times.entry(stage).or_default() += time.get();
+                if let Some(time) = value.unit().nanos(added) {
+                    *times.entry(stage).or_default() += time;
                 }
             }
         }

@@ -2,19 +2,50 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// `text` without characters that could move the cursor, change colours or reorder a line.
+/// `text` without characters that could move the cursor, change colours or reorder a line, and without words that a
+/// program which reads the line may take for a command.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    if is_plain(text) {
-        return text.to_owned();
-    }
-    text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
+    let shown = if is_plain(text) {
+        text.to_owned()
+    } else {
+        text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
+    };
+    if shown.contains("::") || shown.contains("##") { without_commands(&shown) } else { shown }
 }
 
-/// Whether `c` is a control character, a line separator, a direction mark or a zero-width character.
+/// Text in which runners of CI find no command: GitHub obeys `::error …` at the start of a line, after blanks, too, and
+/// `##[error]…` anywhere; Azure obeys `##vso[…`, and TeamCity `##teamcity[…`. Lines are broken at blanks, so any word may
+/// start one.
+fn without_commands(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    let mut starts_word = true;
+    while let Some(c) = rest.chars().next() {
+        let is_command = match c {
+            ':' => starts_word && rest.starts_with("::"),
+            '#' => rest.strip_prefix("##").is_some_and(|name| {
+                name.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).starts_with('[')
+            }),
+            _ => false,
+        };
+        safe.push(c);
+        if is_command {
+            safe.push(' ');
+        }
+        // After the blank, the second sign starts a word, and may be followed by more of them.
+        starts_word = is_command || c.is_whitespace();
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    safe
+}
+
+/// Whether `c` is a control character, a line separator, a direction mark, or a character that is not seen: of no width,
+/// or a tag.
 pub(super) fn is_unsafe(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Whether `text` contains such characters.
@@ -143,6 +174,31 @@ mod tests {
     #[test]
     fn control_characters_are_replaced() {
         assert_eq!(clean("a\u{1b}[31mb\r\nc\u{202e}d"), "a [31mb  c d");
+    }
+
+    #[test]
+    fn characters_that_are_not_seen_are_replaced() {
+        assert_eq!(clean("a\u{e0041}\u{e007f}b\u{ad}c"), "a  b c");
+    }
+
+    #[test]
+    fn no_line_is_a_command() {
+        assert_eq!(clean("::error file=a::b"), ": :error file=a::b");
+        assert_eq!(
+            clean("x :::: ##[error]y ##vso[task.x] ##teamcity[a]"),
+            "x : : : : # #[error]y # #vso[task.x] # #teamcity[a]"
+        );
+        assert_eq!(clean("std::vector, a ## b, ##x, #[test]"), "std::vector, a ## b, ##x, #[test]");
+    }
+
+    proptest! {
+        #[test]
+        fn no_wrapped_line_is_a_command(text in "[:#\\[a ]{0,40}", columns in 1..12usize) {
+            for line in lines(&clean(&text), columns) {
+                prop_assert!(!line.trim_start().starts_with("::"), "{line}");
+                prop_assert!(!line.contains("##["), "{line}");
+            }
+        }
     }
 
     #[test]

@@ -13,8 +13,9 @@ use elephant_rule::params::Problems;
 use elephant_rule::params::words::{did_you_mean, one_of};
 use elephant_rule::params::yaml::{Kind, Node};
 
-/// The memory limit of compiled expressions.
-const MAX_REGEX: usize = 1 << 20;
+/// The memory limit of each compiled expression: a file may have thousands of scopes. Expressions for names take some
+/// kilobytes.
+const MAX_REGEX: usize = 128 << 10;
 
 /// The aspects of an application that scopes can test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -316,6 +317,8 @@ mod tests {
         assert!(fits("*.etl*", "etl.etl.etl") && fits("a*", "a") && fits("**", "") && fits("?", "ü"));
         assert!(!fits("a*b?c", "a-bc") && fits("a*b?c", "a-b-bxc") && !fits("?*", "") && !fits("a?", "a"));
         assert!(Pattern::parse("/(/").unwrap_err().contains("invalid regular expression"));
+        assert!(Pattern::parse("/^etl-\\d{4}-\\d{2}-\\d{2}(-[a-z]+)*$/").is_ok());
+        assert!(Pattern::parse("/\\w{20}/").unwrap_err().contains("size limit"));
         assert!(Pattern::parse("/(\\w{1000}){1000}/").is_err());
     }
 }

@@ -67,6 +67,7 @@ const KNOWN: &[Known] = &[
             ("elephant-heuristics/src/spark/support/limited.rs", &["DIGITS"]),
             ("elephant-verdict/src/charts/histogram.rs", &["SECOND", "MINUTE", "HOUR"]),
             ("elephant-heuristics/src/spark/query/stream/state.rs", &["MILLIS_OF_HOUR"]),
+            ("elephant-verdict/src/savings/price_file.rs", &["LONGEST", "MOST"]),
             ("elephant-verdict/src/savings/troubles.rs", &["BILLION"]),
             ("elephant-verdict/src/troubles/measured_loss.rs", &["3_600_000.0"]),
             ("elephant-verdict/src/troubles/ranking.rs", &["MILLION"]),

@@ -45,7 +45,7 @@ pub use error::NodeMetricsError;
 pub(crate) use format::Format;
 
 pub use hosts::Hosts;
-use recorder::Recorder;
+use recorder::{MOST_NODES, Recorder};
 use series::Series;
 
 /// A metric of a node.
@@ -187,6 +187,11 @@ fn read_bytes(
         Some(Format::Prometheus) => prometheus::read(text, recorder, &mut problems)
             .map_err(|source| NodeMetricsError::Json { path: path.to_owned(), source })?,
         None => return Err(NodeMetricsError::UnknownFormat { path: path.to_owned() }),
+    }
+    if recorder.is_full {
+        problems.warn("node-metrics-nodes", None, || {
+            format!("there are more than {MOST_NODES} nodes; the metrics of the others are not used")
+        });
     }
     if recorder.count() == before {
         return Err(NodeMetricsError::NoValues { path: path.to_owned() });

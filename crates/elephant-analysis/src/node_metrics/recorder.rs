@@ -22,6 +22,8 @@ pub(super) enum Reading {
 pub(super) struct Recorder {
     nodes: BTreeMap<String, BTreeMap<i64, Readings>>,
     count: u64,
+    /// Whether there are more than [`MOST_NODES`].
+    pub(super) is_full: bool,
 }
 
 /// The readings of one node at one time.
@@ -33,18 +35,48 @@ struct Readings {
     resent: Option<f64>,
 }
 
+/// The nodes of the largest clusters, several times over.
+pub(super) const MOST_NODES: usize = 100_000;
+
+/// Tools round, and measure over a time that is a little longer than the interval.
+const MOST_PERCENT: f64 = 110.0;
+
+/// A request that takes longer than a day is none.
+const MOST_LATENCY_MS: f64 = 86_400_000.0;
+
+/// More segments a second than any network has.
+const MOST_SEGMENTS: f64 = 1e12;
+
+impl Reading {
+    /// The value, if it can be one of this kind: shares are at most 100 %.
+    fn possible(self) -> Option<f64> {
+        let (value, most) = match self {
+            Self::Metric(NodeMetric::DfsLatency, value) => (value, MOST_LATENCY_MS),
+            Self::Metric(_, value) if (0.0..=MOST_PERCENT).contains(&value) => {
+                (value.min(100.0), MOST_PERCENT)
+            }
+            Self::Metric(_, value) => (value, MOST_PERCENT),
+            Self::SegmentsSent(value) | Self::SegmentsResent(value) => (value, MOST_SEGMENTS),
+        };
+        (0.0..=most).contains(&value).then_some(value)
+    }
+}
+
 /// Times outside the years 1970 to 2199 are errors.
 const TIMES: std::ops::Range<i64> = 0..7_258_118_400_000;
 
 impl Recorder {
     /// Records a reading for the interval that ends at `end` and lasts `length` milliseconds. Returns `false`
-    /// if the reading is not valid: an empty name, a time out of range, or a value that is negative or not
-    /// finite.
+    /// if the reading is not valid: an empty name, a time out of range, or a value that cannot be one of its metric; or if
+    /// there are too many nodes.
     pub(super) fn record(&mut self, host: &str, end: i64, length: Option<i64>, reading: Reading) -> bool {
-        let (Reading::Metric(_, value) | Reading::SegmentsSent(value) | Reading::SegmentsResent(value)) =
-            reading;
+        let Some(value) = reading.possible() else { return false };
         let name = Hosts::normal(host);
-        if name.is_empty() || !TIMES.contains(&end) || !value.is_finite() || value < 0.0 {
+        if name.is_empty() || !TIMES.contains(&end) {
+            return false;
+        }
+        if self.nodes.len() >= MOST_NODES && !self.nodes.contains_key(&name) {
+            self.is_full = true;
             return false;
         }
         let moment = self.nodes.entry(name).or_default().entry(end).or_default();
@@ -129,6 +161,25 @@ mod tests {
     }
 
     #[test]
+    fn shares_are_at_most_all_and_nodes_have_a_limit() {
+        let mut recorder = Recorder::default();
+        for node in 0..MOST_NODES {
+            assert!(recorder.record(
+                &format!("n{node}"),
+                1000,
+                Some(1000),
+                Reading::Metric(NodeMetric::CpuUtil, 100.4)
+            ));
+        }
+        assert!(!recorder.is_full);
+        assert!(!recorder.record("other", 1000, Some(1000), Reading::Metric(NodeMetric::CpuUtil, 1.0)));
+        assert!(recorder.record("n7", 2000, Some(1000), Reading::Metric(NodeMetric::CpuUtil, 1.0)));
+        assert!(recorder.is_full);
+        let at = Timestamp::from_millis;
+        assert_eq!(recorder.finish().mean("n7", NodeMetric::CpuUtil, at(0), at(1000)), Some(100.0));
+    }
+
+    #[test]
     fn invalid_readings_are_rejected() {
         let mut recorder = Recorder::default();
         let cpu = |value| Reading::Metric(NodeMetric::CpuUtil, value);
@@ -139,6 +190,8 @@ mod tests {
             ("n", i64::MAX, 1.0),
             ("n", 1, -0.1),
             ("n", 1, f64::NAN),
+            ("n", 1, 150.0),
+            ("n", 1, 1e308),
         ] {
             assert!(!recorder.record(host, end, None, cpu(value)), "{host} {end} {value}");
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::results::{Accepted, Comparison, JobComparison};
-use elephant_base::units::Bytes;
+use elephant_base::units::{Bytes, Timestamp};
 use elephant_input::whole;
 
 /// The version of the file's layout.
@@ -134,6 +134,9 @@ pub enum BaselineError {
     },
 }
 
+/// Larger values are no measurements, and sums with them overflow.
+const MOST: f64 = 1e15;
+
 /// Larger files are not baselines: a job with its findings needs some kilobytes.
 const MAX_LEN: Bytes = Bytes::from_mib(64);
 
@@ -197,13 +200,26 @@ impl Baseline {
         if let Some(twice) = baseline.jobs.iter().find(|job| !keys.insert(job.job.as_str())) {
             return Err(damaged(String::new(), format!("the job \"{}\" occurs twice", twice.job)));
         }
-        let impossible = |value: Option<f64>| value.is_some_and(|value| !value.is_finite() || value < 0.0);
+        if baseline.keep_runs == 0 {
+            let message = "keep_runs must be at least 1, or nothing is compared".to_owned();
+            return Err(damaged(String::new(), message));
+        }
+        let impossible = |value: Option<f64>| value.is_some_and(|value| !(0.0..=MOST).contains(&value));
+        let is_no_time = |text: &Option<String>| {
+            text.as_deref().is_some_and(|text| Timestamp::from_rfc3339(text).is_none())
+        };
         let is_impossible = |job: &Job| {
             job.findings.iter().any(|finding| impossible(finding.value))
                 || job.runs.iter().any(|run| {
                     impossible(run.resource_used_gb_hours) || impossible(run.resource_wasted_gb_hours)
                 })
         };
+        let has_no_time =
+            |job: &&Job| is_no_time(&job.since) || job.runs.iter().any(|run| is_no_time(&run.started_at));
+        if let Some(job) = baseline.jobs.iter().find(has_no_time) {
+            let message = format!("the job \"{}\" has a time that is not RFC 3339", job.job);
+            return Err(damaged(String::new(), message));
+        }
         if let Some(job) = baseline.jobs.iter().find(|job| is_impossible(job)) {
             return Err(damaged(
                 String::new(),

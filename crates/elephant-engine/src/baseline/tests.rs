@@ -189,6 +189,25 @@ fn only_the_known_version_is_read() {
 }
 
 #[test]
+fn values_that_cannot_be_are_refused() {
+    let parse = |keep: u32, run: &str| {
+        let run = format!("{{run: a, {run}}}");
+        let text = format!("version: 1\nkeep_runs: {keep}\njobs:\n- job: j\n  runs: [{run}]\n");
+        Baseline::parse(std::path::Path::new("b"), &text).map_err(|error| error.to_string())
+    };
+    let time = "started_at: 2026-11-21T08:00:00.000Z";
+    assert!(parse(1, &format!("{time}, resource_used_gb_hours: 7.5")).is_ok());
+    for (keep, run, told) in [
+        (0, time, "keep_runs must be at least 1"),
+        (1, "started_at: yesterday", "not RFC 3339"),
+        (1, "resource_used_gb_hours: 1e308", "negative or invalid"),
+    ] {
+        let error = parse(keep, run).unwrap_err();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
 fn costs_without_accepted_costs_are_told() {
     let before = accepted(vec![incomplete("a", &[(Low, 1.0)])]);
     let mut run = complete("b", &[(Low, 1.0)]);

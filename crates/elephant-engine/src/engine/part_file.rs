@@ -1,8 +1,8 @@
 //! The file of a partial result: a line of JSON that says what it is part of, the compressed result, and a checksum at
 //! the end, by which a file that was cut off is recognised.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -216,10 +216,15 @@ impl PartKind<'_> {
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, PartError> {
         let named = || path.to_path_buf();
-        let file = fs::read(path).map_err(|source| PartError::Unreadable { path: named(), source })?;
-        if !file.starts_with(BEGINNING) {
+        let unreadable = |source| PartError::Unreadable { path: named(), source };
+        // A path may name an endless device: only a partial result is read to its end.
+        let mut source = File::open(path).map_err(unreadable)?;
+        let mut file = Vec::new();
+        (&mut source).take(BEGINNING.len() as u64).read_to_end(&mut file).map_err(unreadable)?;
+        if file != BEGINNING {
             return Err(PartError::NoPart { path: named() });
         }
+        source.read_to_end(&mut file).map_err(unreadable)?;
         let damaged = || PartError::Damaged { path: named() };
         let (whole, checksum) = file
             .len()

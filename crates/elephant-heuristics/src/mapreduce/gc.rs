@@ -61,6 +61,11 @@ fn percent(ratio: f64) -> String {
     format!("{} %", three_digits(100.0 * ratio))
 }
 
+/// Collections run in threads of their own, whose time is no part of the CPU time: more than all of it is a multiple.
+fn of_cpu_time(ratio: f64) -> String {
+    if ratio > 1.0 { format!("{}×", three_digits(ratio)) } else { percent(ratio) }
+}
+
 /// The message of a finding.
 const MESSAGE: &str = "a {role} task spends {avg_gc_time_ms} in garbage collection per {avg_cpu_time_ms} of CPU time, \
     {share} ({limit})";
@@ -114,7 +119,7 @@ impl Check for Collection {
                 MESSAGE,
                 &[
                     ("role", &role.kind().name()),
-                    ("share", &percent(cpu_ratio)),
+                    ("share", &of_cpu_time(cpu_ratio)),
                     ("limit", &limit(severity, params.decides(severity, means), &conditions)),
                 ],
             )
@@ -280,6 +285,11 @@ mod tests {
                     → 67108864";
         assert!(starts(1, half) && starts(2, "or try another collector") && most[1].1, "{most:?}");
         assert!(lines("16384")[0].0.contains("-Xmx9830m"), "{:?}", lines("16384"));
+    }
+
+    #[test]
+    fn more_collection_than_cpu_time_is_a_multiple() {
+        assert_eq!([0.125, 1.0, 2.27].map(of_cpu_time), ["12.5 %", "100 %", "2.27×"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub use kind::{Actor, FailureKind};
 pub use remedy::{Standing, is_cancelled};
 pub use taken::taken_away;
 
-use signatures::{Rank, SIGNATURES, Signature};
+use signatures::{FINDERS, Rank, SIGNATURES, Signature};
 use text::{Found, Part};
 
 /// What a text about a failure says.
@@ -72,11 +72,11 @@ struct Candidate<'a> {
 /// The most specific signature in a part, and where it ends; among equally specific ones, the first in the table.
 fn most_specific(part: &Part<'_>) -> Option<(&'static Signature, usize)> {
     let mut best: Option<(&'static Signature, usize)> = None;
-    for signature in SIGNATURES {
+    for (signature, finders) in SIGNATURES.iter().zip(&*FINDERS) {
         if best.is_some_and(|(known, _)| known.rank >= signature.rank) {
             continue;
         }
-        if let Some(at) = part.end_of(signature) {
+        if let Some(at) = part.end_of(finders) {
             best = Some((signature, at));
         }
     }

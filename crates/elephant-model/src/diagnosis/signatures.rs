@@ -1,5 +1,9 @@
 //! The texts that identify kinds of failures.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::kind::FailureKind;
 use FailureKind as Kind;
 
@@ -27,6 +31,16 @@ pub(super) struct Signature {
     /// All must occur. The exception is the one named before the end of the first.
     pub(super) strings: &'static [&'static str],
 }
+
+/// Searches for the strings of a signature.
+pub(super) type Finders = Vec<Finder<'static>>;
+
+/// For each of [`SIGNATURES`]: preparing a search takes longer than a search in a short text.
+pub(super) static FINDERS: LazyLock<Vec<Finders>> = LazyLock::new(|| {
+    let of_one =
+        |signature: &Signature| signature.strings.iter().map(|string| Finder::new(*string)).collect();
+    SIGNATURES.iter().map(of_one).collect()
+});
 
 /// Defines signatures, grouped by kind and rank. Strings joined with `&` must occur together.
 macro_rules! signatures {

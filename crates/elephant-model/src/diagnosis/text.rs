@@ -1,8 +1,8 @@
 //! The parts of a text about a failure: causes without their stack frames, class names, exit codes.
 
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 
-use super::signatures::Signature;
+use super::signatures::Finders;
 
 /// How much is read of the start and of the end of a text. Stack traces in histories are shorter, and the root cause
 /// of a longer one is near its end.
@@ -107,16 +107,15 @@ fn leading_number(text: &str) -> Option<i32> {
 
 impl<'a> Part<'a> {
     /// Where the first string of a signature ends, if the part contains all of them outside its stack frames.
-    pub(super) fn end_of(&self, signature: &Signature) -> Option<usize> {
-        let first = signature.strings.first()?;
-        let rest = signature.strings.get(1..)?;
+    pub(super) fn end_of(&self, signature: &Finders) -> Option<usize> {
+        let (first, rest) = signature.split_first()?;
         let at = self.find(first)?;
-        rest.iter().all(|string| self.find(string).is_some()).then_some(at + first.len())
+        rest.iter().all(|string| self.find(string).is_some()).then_some(at + first.needle().len())
     }
 
     /// The first place of a string outside stack frames.
-    fn find(&self, string: &str) -> Option<usize> {
-        memmem::find_iter(self.text.as_bytes(), string).find(|at| !self.is_in_frame(*at))
+    fn find(&self, string: &Finder<'_>) -> Option<usize> {
+        string.find_iter(self.text.as_bytes()).find(|at| !self.is_in_frame(*at))
     }
 
     /// Whether a place is in a stack frame: its line starts with "at " and a method. Frames name classes that have

@@ -69,6 +69,14 @@ impl ProgressLog {
         }
     }
 
+    /// Puts rows into another order.
+    pub(crate) fn reorder(&mut self, order: &[usize]) {
+        if !self.starts.is_empty() {
+            let start = |&row: &usize| self.starts.get(row).copied().unwrap_or_default();
+            self.starts = order.iter().map(start).collect();
+        }
+    }
+
     /// The arrays of `row`; `None` if the history has none.
     #[must_use]
     pub(crate) fn get(&self, row: usize) -> Option<ProgressSplits> {

@@ -44,7 +44,12 @@ pub(super) fn check(
     let trackers = clocks == Clocks::Trackers || app.masters.is_empty();
     let restarted = app.masters.len() > 1 || (clocks == Clocks::Trackers && told.info_changed);
     let mut impossible = cluster::check(app, problems, name);
-    impossible |= life::check(app, problems, life::Of { trackers, restarted }, name);
+    impossible |= life::check(
+        app,
+        problems,
+        life::Of { trackers, restarted, of_hadoop1: clocks == Clocks::Trackers },
+        name,
+    );
     let slack = match (trackers, app.status) {
         (true, _) => [MACHINES_APART; 2],
         (false, Status::Succeeded) => [MACHINES_APART, MASTER_SLACK],

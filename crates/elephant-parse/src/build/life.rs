@@ -24,6 +24,10 @@ const ONE_CLOCK: Millis = Millis::from_secs(1);
 /// longer.
 const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
 
+/// A time of a job of Hadoop 1 that nothing confirms is believed up to this far from everything else: the job's own tasks
+/// for setup and cleanup come first and last.
+const LONG_ALONE: Millis = Millis::from_secs(2 * 60 * 60);
+
 /// Forgets times of the job that other times contradict, and warns about each. Returns whether there were any.
 pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Of, name: &ToldByName) -> bool {
     let (middle, first) = (middle_start(app), first_start(app));
@@ -55,6 +59,8 @@ pub(super) struct Of {
     pub(super) trackers: bool,
     /// Whether a second application master or job tracker launched the job again.
     pub(super) restarted: bool,
+    /// Whether it is a history of Hadoop 1, which also has the tasks that prepare a job and clean up after it.
+    pub(super) of_hadoop1: bool,
 }
 
 struct Life<'a> {
@@ -128,6 +134,8 @@ impl Life<'_> {
             "after its tasks started"
         } else if !is_synthetic && launched.is_some_and(|launched| launched > submitted + LONGEST_SILENCE) {
             "more than a week before it was launched, which nothing else in the history confirms"
+        } else if !is_synthetic && launched.is_some_and(|launched| self.is_alone(submitted, launched)) {
+            "more than two hours before it was launched, longer than it ran, which nothing else in the history confirms"
         } else {
             return;
         };
@@ -208,6 +216,16 @@ impl Life<'_> {
         }
     }
 
+    /// Whether a time of a job of Hadoop 1 is so far from all others, of which `nearest` is one, that results must not
+    /// rest on it.
+    fn is_alone(&self, time: Timestamp, nearest: Timestamp) -> bool {
+        let others = self.app.groups.iter().flat_map(times).chain(self.app.launched_at);
+        let (first, last) =
+            others.fold((nearest, nearest), |(first, last), at| (first.min(at), last.max(at)));
+        let gap = apart(time, nearest);
+        self.clocks.of_hadoop1 && gap > LONG_ALONE && gap > apart(first, last)
+    }
+
     /// A job ends after its tasks.
     fn late_end(&mut self) {
         let Some(finished) = self.app.finished_at.filter(|_| !self.confirmed.finished) else { return };
@@ -220,13 +238,18 @@ impl Life<'_> {
         let masters = self.app.masters.iter().filter_map(|master| master.started_at);
         let job = self.app.submitted_at.into_iter().chain(self.app.launched_at);
         let last = tasks.chain(attempts).chain(masters).chain(job).max();
-        if last.is_some_and(|last| finished > last + LONGEST_SILENCE) {
-            self.app.finished_at = None;
-            self.warn("end-impossible", || {
-                "the job ended more than a week after anything else in its history; its end time is unknown"
-                    .to_owned()
-            });
-        }
+        let Some(last) = last.filter(|last| finished > *last) else { return };
+        let silence = if finished > last + LONGEST_SILENCE {
+            "more than a week"
+        } else if self.is_alone(finished, last) {
+            "more than two hours, and longer than it ran,"
+        } else {
+            return;
+        };
+        self.app.finished_at = None;
+        self.warn("end-impossible", || {
+            format!("the job ended {silence} after anything else in its history; its end time is unknown")
+        });
     }
 
     fn backwards(&mut self) {

@@ -18,6 +18,7 @@ pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings
             lives.entry(symbol).or_default().push(place);
         }
     }
+    let mut cpu_nanos = vec![0; executors.len()];
     for record in stages {
         let attempts = &record.group.attempts;
         for row in 0..attempts.len() {
@@ -31,9 +32,13 @@ pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings
             if let Some(executor) = place.and_then(|place| executors.get_mut(place)) {
                 add(executor, attempts, row);
             }
+            if let Some(sum) = place.and_then(|place| cpu_nanos.get_mut(place)) {
+                *sum += attempts.nanos(row, Counter::CpuMilliseconds).unwrap_or_default();
+            }
         }
     }
-    for executor in executors {
+    for (executor, cpu_nanos) in executors.iter_mut().zip(cpu_nanos) {
+        executor.totals.cpu_time = executor.totals.cpu_time.map(|_| Millis::from_nanos(cpu_nanos));
         storage_from_metrics(executor);
     }
 }

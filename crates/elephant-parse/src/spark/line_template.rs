@@ -11,7 +11,6 @@ use memchr::memchr2;
 
 use super::strings::Strings;
 use super::task::{TaskInfo, locality};
-use super::task_metrics::NANOS;
 use crate::scan::{Cursor, Scan, Unexpected};
 
 /// Tasks of different stages report different metrics, and so do versions of Spark.
@@ -44,8 +43,6 @@ pub(super) enum Slot {
     Number(u8),
     /// A counter of the task, by index.
     Metric(u8),
-    /// A counter in nanoseconds, by index.
-    Nanos(u8),
     /// An executor metric peak, by index.
     Peak(u8),
     /// A flag.
@@ -239,7 +236,7 @@ impl<E: Templated> LineTemplate<E> {
         for step in &self.steps {
             cursor.literal(step.literal.of(&self.line))?;
             match step.slot {
-                Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) | Slot::Nanos(_) => {
+                Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) => {
                     // The bytes after the number are compared with the template, which detects fractions and
                     // exponents.
                     put(step.slot, cursor.digits()?, event);
@@ -304,7 +301,6 @@ fn put<E: Templated>(slot: Slot, number: i64, event: &mut E) {
     match slot {
         Slot::Metric(place) => event.set_metric(place, number),
         Slot::Peak(place) => event.set_peak(place, number),
-        Slot::Nanos(place) => event.set_metric(place, number / NANOS),
         Slot::Number(place) => event.set_number(place, number),
         _ => {}
     }
@@ -313,7 +309,7 @@ fn put<E: Templated>(slot: Slot, number: i64, event: &mut E) {
 /// Reads a value and stores it.
 fn take<E: Templated>(slot: Slot, cursor: &mut Cursor<'_>, strings: &mut Strings, event: &mut E) -> Scan<()> {
     match slot {
-        Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) | Slot::Nanos(_) => {
+        Slot::Metric(_) | Slot::Peak(_) | Slot::Number(_) => {
             put(slot, cursor.digits()?, event);
         }
         Slot::Name(place) => {

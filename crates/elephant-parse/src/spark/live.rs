@@ -213,6 +213,6 @@ fn records(metrics: &TaskMetrics) -> Option<f64> {
     if metrics.unreadable().any(|counter| read.contains(&counter)) {
         return None;
     }
-    let known = metrics.iter().filter(|(counter, _)| read.contains(counter)).map(|(_, value)| value);
+    let known = metrics.iter().filter(|(counter, ..)| read.contains(counter)).map(|(.., value)| value);
     known.reduce(i64::saturating_add).map(|records| records as f64)
 }

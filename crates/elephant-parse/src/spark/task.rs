@@ -253,7 +253,6 @@ fn metrics(cursor: &mut Cursor<'_>, end: &mut TaskEnd, shortcut: bool) -> Scan<(
         [a, b, c, d, e, f, g, h, i, shuffle_read, shuffle_write, input, output, blocks]
     };
     const DESERIALIZE: usize = place_of(Counter::ExecutorDeserializeTime);
-    const CPU_TIME: usize = place_of(Counter::CpuMilliseconds);
     const INPUT: Range<usize> = Section::Input.places();
     const OUTPUT: Range<usize> = Section::Output.places();
     // What follows the metrics of the task itself.
@@ -276,7 +275,6 @@ fn metrics(cursor: &mut Cursor<'_>, end: &mut TaskEnd, shortcut: bool) -> Scan<(
             }
             Ok(())
         }
-        CPU_TIME => metrics.read_nanos(cursor, CPU_TIME),
         SHUFFLE_READ_AT => shuffle_read(cursor, metrics, shortcut),
         SHUFFLE_WRITE_AT => shuffle_write(cursor, metrics),
         INPUT_AT => amounts(cursor, metrics, INPUT),
@@ -311,14 +309,10 @@ fn shuffle_read(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, shortcut: bo
 fn shuffle_write(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics) -> Scan<()> {
     const KEYS: [&[u8]; 3] = Section::ShuffleWrite.keys();
     const PLACES: Range<usize> = Section::ShuffleWrite.places();
-    const WRITE_TIME: usize = place_of(Counter::ShuffleWriteTime);
     if !metrics.group(cursor, PLACES)? {
         return Ok(());
     }
-    cursor.members(&KEYS, |key, cursor| match PLACES.start + key {
-        WRITE_TIME => metrics.read_nanos(cursor, WRITE_TIME),
-        place => metrics.read(cursor, place),
-    })
+    cursor.members(&KEYS, |key, cursor| metrics.read(cursor, PLACES.start + key))
 }
 
 /// Bytes and records of input and output.

@@ -5,11 +5,9 @@ use std::ops::Range;
 use crate::scan::{Cursor, Scan};
 use elephant_base::units::Bytes;
 use elephant_model::model::counters::Counter;
+use elephant_model::model::table::NANOS_PER_MILLI;
 
-/// Nanoseconds in a millisecond.
-pub(super) const NANOS: i64 = 1_000_000;
-
-/// "Task Metrics": the counters that are kept.
+/// "Task Metrics": the counters that are kept, in the units of the log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TaskMetrics {
     values: [i64; METRICS.len()],
@@ -204,9 +202,9 @@ pub(super) const fn place_of(counter: Counter) -> usize {
     place
 }
 
-/// The place and the unit of the metric under this path, such as `Input Metrics/Bytes Read`. Logs of some versions mix
+/// The place of the metric under this path, such as `Input Metrics/Bytes Read`. Logs of some versions mix
 /// up what is read and what is written: either key stands for the amount of its section.
-pub(super) fn find(path: &str) -> Option<(usize, Unit)> {
+pub(super) fn find(path: &str) -> Option<usize> {
     let (section, key) = path.split_once('/').unwrap_or(("", path));
     let section = Section::ALL.into_iter().find(|known| known.name() == section)?;
     let at = |section: Section| TABLE.get(section.places())?.iter().position(|metric| metric.key == key);
@@ -215,13 +213,13 @@ pub(super) fn find(path: &str) -> Option<(usize, Unit)> {
         Section::Output => at(Section::Input),
         Section::Task | Section::ShuffleRead | Section::ShuffleWrite => None,
     })?;
-    let place = section.places().start + offset;
-    Some((place, TABLE.get(place)?.unit))
+    Some(section.places().start + offset)
 }
 
 impl TaskMetrics {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {
-        METRICS.into_iter().zip(self.values).filter(|(_, value)| *value != ABSENT)
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Counter, Unit, i64)> + '_ {
+        let values = TABLE.iter().zip(self.values).filter(|(_, value)| *value != ABSENT);
+        values.map(|(metric, value)| (metric.counter, metric.unit, value))
     }
 
     /// The counters that are present but cannot be read.
@@ -241,12 +239,13 @@ impl TaskMetrics {
         const THREE: [Counter; 3] =
             [Counter::ExecutorDeserializeTime, Counter::ExecutorRunTime, Counter::ResultSerializationTime];
         let most = whole.saturating_add(TIME_TOLERANCE);
-        let [deserialize, run, cpu, gc, serialize, wait, write] = TIMES.map(|place| self.value(place).max(0));
+        let [deserialize, run, cpu, gc, serialize, wait, write] =
+            TIMES.map(|place| self.millis(place).max(0));
         let all = deserialize.saturating_add(run).saturating_add(serialize);
         if all <= most && cpu.max(gc).max(wait).max(write) <= most {
             return &[];
         }
-        let one = TIMES.into_iter().find(|&place| self.value(place) > most);
+        let one = TIMES.into_iter().find(|&place| self.millis(place) > most);
         one.and_then(|place| METRICS.get(place..=place)).unwrap_or(&THREE)
     }
 
@@ -255,6 +254,15 @@ impl TaskMetrics {
     pub(super) fn peak_memory(&self) -> Bytes {
         const PEAK: usize = place_of(Counter::PeakExecutionMemory);
         Bytes::new(u64::try_from(self.value(PEAK)).unwrap_or_default())
+    }
+
+    /// A time in milliseconds.
+    #[inline]
+    fn millis(&self, place: usize) -> i64 {
+        match TABLE.get(place).map(|metric| metric.unit) {
+            Some(Unit::Nanos) => self.value(place) / NANOS_PER_MILLI,
+            _ => self.value(place),
+        }
     }
 
     #[inline]
@@ -273,27 +281,14 @@ impl TaskMetrics {
         }
     }
 
+    /// Reads a counter; negative values count as unreadable.
     #[inline]
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
-        let value = cursor.integer_or_skip()?;
-        self.take(place, value);
-        Ok(())
-    }
-
-    /// As [`TaskMetrics::read`], converting nanoseconds to milliseconds.
-    pub(super) fn read_nanos(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
-        let nanos = cursor.integer_or_skip()?;
-        self.take(place, nanos.filter(|nanos| *nanos >= 0).map(|nanos| nanos / NANOS));
-        Ok(())
-    }
-
-    /// Sets a counter; negative values count as unreadable.
-    #[inline]
-    fn take(&mut self, place: usize, value: Option<i64>) {
-        match value {
+        match cursor.integer_or_skip()? {
             Some(value) if value >= 0 => self.set(place, value),
             _ => self.mark_unreadable(place..place + 1),
         }
+        Ok(())
     }
 
     pub(super) fn mark_unreadable(&mut self, places: Range<usize>) {

@@ -3,7 +3,7 @@
 use super::line_template::{Slot, Templated};
 use super::strings::Local;
 use super::task::{TaskEnd, TaskInfo, TaskStart};
-use super::task_metrics::{self, Unit};
+use super::task_metrics;
 use elephant_model::model::spark::ExecutorMetric;
 use elephant_model::model::table::EndReason;
 
@@ -44,12 +44,8 @@ fn info_slot(key: &str) -> Slot {
 }
 
 fn metric_slot(path: &str) -> Slot {
-    let Some((place, unit)) = task_metrics::find(path) else { return Slot::Unused };
-    let Ok(place) = u8::try_from(place) else { return Slot::Unused };
-    match unit {
-        Unit::Same => Slot::Metric(place),
-        Unit::Nanos => Slot::Nanos(place),
-    }
+    let place = task_metrics::find(path).and_then(|place| u8::try_from(place).ok());
+    place.map_or(Slot::Unused, Slot::Metric)
 }
 
 fn peak_slot(key: &str) -> Slot {

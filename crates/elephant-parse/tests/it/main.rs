@@ -13,4 +13,5 @@
 mod avro_binary;
 mod corpus_hadoop1;
 mod corpus_jobconf;
+mod nanos;
 mod queries;

@@ -121,7 +121,8 @@ fn totals(report: &Report) -> String {
     if report.summary.applications == 0 {
         return String::new();
     }
-    let saved = Saved::of(report).map(|saved| format!(" The remedies save {}.", saved.text()));
+    let saved =
+        Saved::of(report).map(|saved| format!(" The remedies save {}.", text(&saved.text(), SENTENCE)));
     format!("{}.{}\n\n", capital(&memory_used(&report.totals)), saved.unwrap_or_default())
 }
 

@@ -15,6 +15,8 @@ pub trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
     const PATTERN: &'static str;
     /// The suffix of JSON keys with the stored number.
     const KEY_ENDING: &'static str;
+    /// The largest number in stored units that can be meant: larger ones are slips, and sums with them overflow.
+    const MOST: f64;
     /// The size of one written `unit` in stored units; `None` if the unit does not fit.
     fn scale(unit: &str) -> Option<f64>;
     /// The stored number as rounded text.
@@ -61,6 +63,7 @@ impl Unit for Ratio {
     const EXPECTED: &'static str = "a ratio such as 0.5, 1/8 or 60%";
     const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*%?\s*$";
     const KEY_ENDING: &'static str = "";
+    const MOST: f64 = 1e9;
     fn scale(unit: &str) -> Option<f64> {
         match unit {
             "" => Some(1.0),
@@ -80,6 +83,7 @@ impl Unit for Count {
     const EXPECTED: &'static str = "a number such as 100";
     const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*\s*$";
     const KEY_ENDING: &'static str = "";
+    const MOST: f64 = 1e15;
     fn scale(unit: &str) -> Option<f64> {
         unit.is_empty().then_some(1.0)
     }
@@ -95,6 +99,7 @@ impl Unit for Duration {
     const EXPECTED: &'static str = "a time with its unit, such as 30s, 5min or 2h";
     const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*(ms|s|sec|m|min|h|hr|d)\s*$";
     const KEY_ENDING: &'static str = "_ms";
+    const MOST: f64 = 3.2e12;
     fn scale(unit: &str) -> Option<f64> {
         match unit {
             "ms" => Some(1.0),
@@ -117,6 +122,7 @@ impl Unit for Size {
     const EXPECTED: &'static str = "a size with its unit, such as 512MB or 1.5GB (binary, as Hadoop counts)";
     const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*([kKmMgGtT]?[iI]?[bB]|[kKmMgGtT])\s*$";
     const KEY_ENDING: &'static str = "_bytes";
+    const MOST: f64 = 1_152_921_504_606_846_976.0;
     fn scale(unit: &str) -> Option<f64> {
         let power = match unit.to_ascii_lowercase().as_str() {
             "b" => 0,
@@ -140,6 +146,7 @@ impl Unit for Speed {
     const EXPECTED: &'static str = "a speed with its unit, such as 50MB/s";
     const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*([kKmMgGtT]?[iI]?[bB]|[kKmMgGtT])/s\s*$";
     const KEY_ENDING: &'static str = "_bytes_per_second";
+    const MOST: f64 = 1_152_921_504_606_846_976.0;
     fn scale(unit: &str) -> Option<f64> {
         Size::scale(unit.strip_suffix("/s")?)
     }
@@ -155,6 +162,7 @@ impl Unit for MemoryTime {
     const EXPECTED: &'static str = "memory over time with its unit, such as 10GBh";
     const PATTERN: &'static str = r"^\s*[0-9._]+(\s*/\s*[0-9._]+)?\s*[mMgGtT][iI]?[bB]\s*[·*]?\s*h\s*$";
     const KEY_ENDING: &'static str = "_gb_hours";
+    const MOST: f64 = 1e15;
     fn scale(unit: &str) -> Option<f64> {
         let size = unit.strip_suffix('h')?.trim_end();
         let size = size.strip_suffix(['·', '*']).unwrap_or(size).trim_end();
@@ -173,7 +181,7 @@ impl Unit for MemoryTime {
     }
 }
 
-/// A number with its unit, never negative or infinite.
+/// A number with its unit, from zero to the most that can be meant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity<U> {
     value: f64,
@@ -242,7 +250,7 @@ impl<U: Unit> Quantity<U> {
         };
         // Divide by 100: 70 * 0.01 is not exactly 0.7.
         let value = if scale < 1.0 { value / scale.recip() } else { value * scale };
-        (value.is_finite() && value >= 0.0).then_some(Self { value, unit: PhantomData })
+        (0.0..=U::MOST).contains(&value).then_some(Self { value, unit: PhantomData })
     }
 }
 
@@ -326,6 +334,21 @@ mod tests {
         assert_eq!(Quantity::<Speed>::parse("50MB/s").unwrap().get(), 52_428_800.0);
         assert_eq!(Quantity::<Count>::parse("1_000").unwrap().get(), 1000.0);
         assert_eq!(Quantity::<Ratio>::parse("70%").unwrap().get(), 0.7);
+    }
+
+    #[test]
+    fn numbers_that_nobody_means_are_refused() {
+        for text in ["1e308", "1000001000000%", "1e10"] {
+            assert!(Quantity::<Ratio>::parse(text).is_err(), "{text}");
+        }
+        assert!(serde_yaml::from_str::<Quantity<Ratio>>("1e308").is_err());
+        assert!(serde_yaml::from_str::<Quantity<Count>>("1e308").is_err());
+        assert!(
+            Quantity::<Duration>::parse("40000d").is_err() && Quantity::<Duration>::parse("36500d").is_ok()
+        );
+        assert!(
+            Quantity::<Size>::parse("9999999TB").is_err() && Quantity::<Size>::parse("1048576TB").is_ok()
+        );
     }
 
     #[test]

@@ -23,6 +23,7 @@ impl Unit for Price {
     const EXPECTED: &'static str = "a price of zero or more such as 0.048, without the currency";
     const PATTERN: &'static str = r"^\s*[0-9._]+\s*$";
     const KEY_ENDING: &'static str = "";
+    const MOST: f64 = 1e9;
     fn scale(unit: &str) -> Option<f64> {
         unit.is_empty().then_some(1.0)
     }
@@ -90,7 +91,7 @@ impl PriceDocument {
         for (key, node) in entries {
             match key.value.as_str() {
                 "for" => document.scope = Scope::read(file, node, problems),
-                "currency" => document.currency = text(file, (key, node), problems),
+                "currency" => document.currency = currency(file, (key, node), problems),
                 "instance" => document.instance = text(file, (key, node), problems),
                 "core_hour" => {
                     core = price(file, node, problems);
@@ -171,6 +172,20 @@ fn text(file: &Arc<RuleFile>, (key, node): Entry<'_>, problems: &mut Problems) -
         problems.error(file, &node.span, format!("{} must be a word", key.value), None);
     }
     Some(Spanned { value: value?.to_owned(), span: node.span.clone() })
+}
+
+/// A name or sign such as `EUR`, `€` or `US$`: it stands next to amounts in every format.
+fn currency(file: &Arc<RuleFile>, entry: Entry<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
+    const LONGEST: usize = 16;
+    let text = text(file, entry, problems)?;
+    let is_sign = |c: char| c.is_alphanumeric() || c == '$' || c == '.' || ('\u{a2}'..='\u{a5}').contains(&c);
+    let is_name = |c: char| is_sign(c) || ('\u{20a0}'..='\u{20cf}').contains(&c) || c == ' ' || c == '-';
+    if text.value.chars().count() > LONGEST || !text.value.chars().all(is_name) {
+        let help = Some("write for example currency: EUR".to_owned());
+        let message = format!("the currency must be a name or sign of at most {LONGEST} characters");
+        problems.error(file, &text.span, message, help);
+    }
+    Some(text)
 }
 
 fn price(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Option<f64> {

@@ -232,6 +232,8 @@ mod tests {
         };
         one("", "1:1", &["the file has no prices", "gb_hour: 0.004"]);
         one("# only a comment\n", "1:1", &["the file has no prices"]);
+        one("currency: <b>x\ngb_hour: 1", "1:11", &["must be a name or sign"]);
+        one("currency: EUR\ngb_hour: 1e308", "2:10", &["a price of zero or more", "1e308"]);
         one("currency: EUR\ngb_hour: -1", "2:10", &["a price of zero or more", "-1"]);
         one("currency: EUR\ngb_hour: cheap", "2:10", &["a price of zero or more", "cheap"]);
         one(

@@ -32,6 +32,9 @@ const FIRST_EVENTS: Bytes = Bytes::new(256 << 10);
 /// The beginning of shorter event logs is not read before the rest.
 const SHORT_LOG: u64 = 2 << 20;
 
+/// A log with several applications has many parts at most by mistake; each application names this many of them.
+const PARTS_OF_EACH: usize = 16;
+
 /// The part of a run's memory that a history may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
@@ -153,13 +156,13 @@ fn look_into_all<'a, T>(
         return None;
     }
     log_parsed(&name, &parsed, started);
-    let Parsed { applications, confs, problems, part_problems, beyond_memory: _ } = parsed;
+    let Parsed { applications, confs: mut embedded, problems, part_problems, beyond_memory: _ } = parsed;
     outcome.problems = all_problems(&name, problems, part_problems);
     let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
     if applications.is_empty() && !told_why {
         outcome.problems.push(no_events(&name));
     }
-    let mut embedded = confs;
+    let parts = part_names(source, applications.len() > 1);
     for mut app in applications {
         if app.id.is_empty() {
             app.id = id_from_name(source, app.engine);
@@ -168,7 +171,7 @@ fn look_into_all<'a, T>(
             outcome.problems.push(no_events(&name));
             continue;
         }
-        let mut sources: Vec<String> = source.parts.iter().map(Part::name).collect();
+        let mut sources = parts.clone();
         if app.engine == Engine::MapReduce {
             match embedded.iter().position(|(id, _)| *id == app.id) {
                 Some(at) => app.conf = embedded.swap_remove(at).1,
@@ -190,6 +193,12 @@ fn look_into_all<'a, T>(
     // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
     Some(outcome)
+}
+
+/// The names of the parts of a history. If it has several applications, each of them keeps this list.
+fn part_names(source: &Source, of_several: bool) -> Vec<String> {
+    let most = if of_several { PARTS_OF_EACH } else { source.parts.len() };
+    source.parts.iter().take(most).map(Part::name).collect()
 }
 
 /// The result for a history of which the kind, or the beginning of a large event log, shows that the filter leaves it

@@ -267,14 +267,31 @@ fn the_start_of_an_application_is_told_twice() {
 #[test]
 fn an_application_does_not_end_long_after_its_last_event() {
     let properties = json!({"spark.master": "yarn"});
-    for (end, believed) in [(8000, true), (5 * DAY, true), (11 * DAY, false), (60 * 365 * DAY, false)] {
+    for (end, believed) in [(8000, true), (DAY / 25, true), (3 * DAY / 8, false), (11 * DAY, false)] {
         let (app, codes) = parse_log(log(0, YARN, &properties, 4, end));
         assert_eq!(
             (app.finished_at.is_some(), app.complete, codes.is_empty()),
             (believed, believed, believed),
             "{end}"
         );
+        // The lower limit of its run time ends with the other records, all of them in the first eight seconds.
+        let last = app.last_time().unwrap().as_millis() - AT;
+        assert_eq!(last, if believed { end } else { last.min(8000) }, "{end}");
     }
+}
+
+#[test]
+fn a_job_of_hadoop_1_is_neither_submitted_nor_ended_long_before_or_after_its_tasks() {
+    let job = named("job_201311192236_0042");
+    let changed = |key: &str, off: i64| {
+        let bytes = with_number(&job.bytes, key, |at| at + off);
+        let (app, codes) = only(parse(job.format, &bytes, ""));
+        (app.submitted_at.is_some(), app.finished_at.is_some(), app.complete, codes)
+    };
+    let nine_hours = 3 * DAY / 8;
+    assert_eq!(changed("SUBMIT_TIME=\"", 0), (true, true, true, Vec::new()));
+    assert_eq!(changed("SUBMIT_TIME=\"", -nine_hours), (false, true, false, vec!["submission-impossible"]));
+    assert_eq!(changed("FINISH_TIME=\"", nine_hours), (true, false, false, vec!["end-impossible"]));
 }
 
 #[test]

@@ -116,9 +116,11 @@ impl Cause {
 pub(crate) fn lost_executors(spark: &Spark) -> impl Iterator<Item = Loss<'_>> {
     let (end, stop) = (end_of_work(spark), beginning_of_stop(spark));
     let lost = spark.executors.iter().filter(|executor| executor.was_lost());
+    // Executors are often lost for few reasons.
+    let mut causes: BTreeMap<Option<&str>, Cause> = BTreeMap::new();
     lost.filter_map(move |executor| {
         let reason = executor.removed_reason.as_deref();
-        let cause = Cause::of(reason);
+        let cause = causes.entry(reason).or_insert_with(|| Cause::of(reason)).clone();
         let in_the_end = end.is_some_and(|end| executor.removed_at > Some(end))
             || stop.is_some_and(|stop| executor.removed_at >= Some(stop));
         let in_peace = match cause.failure.kind {

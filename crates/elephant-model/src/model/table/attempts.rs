@@ -2,15 +2,19 @@
 
 mod fill;
 mod label;
+mod nanos;
 mod others;
+mod reorder;
 
 use std::sync::LazyLock;
 
 use self::label::Label;
+use self::nanos::COLUMNS;
 use self::others::Others;
 use super::columns::Columns;
 use super::rows::{Content, Rows};
 use super::{EndReason, Locality, Outcome, TimePoint};
+pub use nanos::NANOS_PER_MILLI;
 use rustc_hash::FxHashMap;
 
 use crate::model::counters::{Counter, CounterMask};
@@ -33,7 +37,8 @@ struct AttemptRows {
     outcomes: Vec<Outcome>,
     times: Columns<{ TimePoint::COUNT }>,
     labels: Columns<{ Label::COUNT }>,
-    counters: Columns<{ Counter::COUNT }>,
+    /// The counters, and what nanoseconds add to those that are logged in them.
+    counters: Columns<COLUMNS>,
     others: Others,
     diagnostics: Vec<(u32, Symbol)>,
     progress: ProgressLog,
@@ -258,7 +263,8 @@ impl Attempts {
     #[must_use]
     #[doc(hidden)]
     pub fn sum_of_values(&self, counter: Counter) -> Option<i128> {
-        self.rows.counters.sum(counter.index())
+        let millis = self.rows.counters.sum(counter.index())?;
+        Some(millis + self.rounded_beyond(counter))
     }
 
     /// Whether an attempt has any typed counter.

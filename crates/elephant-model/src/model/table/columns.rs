@@ -1,5 +1,6 @@
 //! Columns of a table, most of them without values.
 
+use super::order::Order;
 use crate::model::Column;
 use crate::model::column::ABSENT;
 
@@ -151,6 +152,18 @@ impl<const N: usize> Columns<N> {
                 row < *rows && values.iter().skip(row).step_by(*rows).any(|&value| value != ABSENT)
             }
         }
+    }
+
+    /// Puts rows into another order.
+    pub(super) fn reorder(&mut self, order: &Order) {
+        let mut reordered = Self::default();
+        reordered.expect(order.len());
+        for index in (0..N).filter(|&index| self.slot(index).is_some()) {
+            for (row, &from) in order.iter().enumerate() {
+                reordered.set(index, row, self.get(index, from));
+            }
+        }
+        *self = reordered;
     }
 
     pub(super) fn shrink(&mut self) {

@@ -6,11 +6,12 @@
 
 mod attempts;
 mod columns;
+mod order;
 mod rows;
 mod tasks;
 mod time_point;
 
-pub use attempts::{Attempts, MAX_COUNTER_VALUE};
+pub use attempts::{Attempts, MAX_COUNTER_VALUE, NANOS_PER_MILLI};
 pub use tasks::Tasks;
 pub use time_point::TimePoint;
 

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::Outcome;
 use super::columns::Columns;
+use super::order::Order;
 use super::rows::{Content, Rows};
 use crate::model::Symbol;
 use elephant_base::units::Timestamp;
@@ -137,6 +138,22 @@ impl Tasks {
         if count > 0 {
             self.set(row, Field::SplitHostsStart, i64::try_from(start).ok());
             self.set(row, Field::SplitHostsCount, i64::try_from(count).ok());
+        }
+    }
+
+    /// Puts rows into another order.
+    pub(super) fn reorder(&mut self, order: &Order) {
+        let rows = &mut *self.rows;
+        rows.fields.reorder(order);
+        rows.outcomes = order.iter().filter_map(|&row| rows.outcomes.get(row).copied()).collect();
+    }
+
+    /// Representative attempts have moved to these places.
+    pub(super) fn rename_representatives(&mut self, places: &[usize]) {
+        for row in 0..self.len() {
+            if let Some(place) = self.representative(row).and_then(|row| places.get(row)) {
+                self.set_representative(row, Some(*place));
+            }
         }
     }
 

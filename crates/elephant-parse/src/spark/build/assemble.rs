@@ -25,6 +25,7 @@ impl Builder {
             if let Some(work) = &mut record.work {
                 work.task_rows = Numbered::default();
             }
+            record.group.sort_rows();
             outcomes::set_outcomes(&mut record.group);
             record.group.shrink();
         }

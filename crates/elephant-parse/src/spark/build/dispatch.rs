@@ -101,7 +101,6 @@ impl Builder {
         self.app.finished_at = at.or(self.app.finished_at);
         self.exit_code = exit_code;
         self.spark.exit_code = exit_code.and_then(|code| i32::try_from(code).ok());
-        self.saw(at);
     }
 
     fn environment(&mut self, properties: Vec<(String, String)>) {

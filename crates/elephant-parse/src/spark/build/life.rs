@@ -2,6 +2,7 @@
 
 use super::possible::{AFTER_THE_END, TOLERANCE, apart, later};
 use super::{Builder, StageRecord};
+use crate::reading::latest_believed;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::spark::{ClusterManager, Executor, Stage};
@@ -15,6 +16,9 @@ const UNTIL_STARTED_IN_QUEUE: Millis = Millis::from_secs(24 * 60 * 60);
 /// A shell may be idle for days, and logs nothing then. Delegation tokens last no longer, so that a driver on a cluster with
 /// Kerberos could not write its log any more.
 const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
+/// An end that nothing confirms is believed up to this long after everything else in the log. In recordings it is at most
+/// ten minutes.
+const LONG_AFTER: Millis = Millis::from_secs(60 * 60);
 
 /// A start this long before everything else in the log is doubted if anything contradicts it.
 const LONG_BEFORE: Millis = Millis::from_secs(60 * 60);
@@ -93,9 +97,27 @@ impl Builder {
         if self.most(|record| later(record.first_launch(), Some(end), AFTER_THE_END)) {
             return Some("its end is before its tasks");
         }
-        let last = self.moments().chain(self.app.submitted_at).max();
-        later(Some(end), last, LONGEST_SILENCE)
-            .then_some("its end is more than a week after everything else in the log")
+        let seen = || self.moments().chain(self.spark.log.last_event).chain(self.app.submitted_at);
+        let (first, last) = (seen().min()?, seen().max()?);
+        if later(Some(end), Some(last), LONGEST_SILENCE) {
+            return Some("its end is more than a week after everything else in the log");
+        }
+        // A driver may work alone, or wait for its user. Costs that rest on nothing else must not outweigh those that do.
+        let silence = Millis::between(last, end).unwrap_or_default();
+        (silence > LONG_AFTER && silence > apart(first, last)).then_some(
+            "its end is more than an hour after everything else in the log, and longer after it than everything else took; \
+             nothing confirms that the application was idle for so long",
+        )
+    }
+
+    /// Sets the time of the last event to the end, or to the last time that is believed.
+    pub(super) fn find_last_event(&mut self) {
+        let believed = latest_believed(self.moments());
+        let last = match self.app.finished_at {
+            None if believed.is_some() => self.moments().filter(|at| Some(*at) <= believed).max(),
+            end => self.spark.log.last_event.max(end),
+        };
+        self.spark.log.last_event = last;
     }
 
     /// The times of everything within the application.

@@ -53,6 +53,7 @@ impl Builder {
     /// Forgets times of the application, its jobs, stages and tasks that cannot be right. Outcomes must be known.
     pub(super) fn forget_impossible_times(&mut self) {
         self.forget_times_of_application();
+        self.find_last_event();
         let (start, end) =
             (self.app.submitted_at, self.app.finished_at.or_else(|| latest_believed(self.moments())));
         let outside = |at: Option<Timestamp>| later(start, at, TOLERANCE) || later(at, end, TOLERANCE);
@@ -76,7 +77,8 @@ impl Builder {
     /// Forgets times and peaks of executors that cannot be right. Their tasks must be known.
     pub(super) fn forget_impossible_executors(&mut self) {
         self.forget_impossible_cores();
-        let (start, end) = (self.app.submitted_at, self.app.finished_at);
+        let end = self.app.finished_at.or_else(|| latest_believed(self.moments()));
+        let start = self.app.submitted_at;
         let heap = |key| self.app.conf.text(key).and_then(|_| self.app.conf.spark_memory(key));
         let (executor_heap, driver_heap) = (heap(ConfKey::ExecutorMemory), heap(ConfKey::DriverMemory));
         for (place, executor) in self.executors.iter_mut().enumerate() {

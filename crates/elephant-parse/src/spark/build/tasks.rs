@@ -4,6 +4,7 @@ use super::held::MAP_ENTRY;
 use super::{AttemptPlace, Builder, Seen, StageRecord, Symbols, moment};
 use crate::spark::stage_attempt::stage_attempt;
 use crate::spark::task::{TaskEnd, TaskInfo, TaskStart};
+use crate::spark::task_metrics::Unit;
 use elephant_base::units::{Bytes, Timestamp};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::StageAttempt;
@@ -147,9 +148,12 @@ impl Builder {
 /// Sets the counters of an attempt that ended. Impossible values become unknown; `memory` is the memory of its
 /// executor.
 fn set_counters(attempts: &mut Attempts, row: usize, end: &TaskEnd, memory: Option<Bytes>, seen: &mut Seen) {
-    for (counter, value) in end.metrics.iter() {
+    for (counter, unit, value) in end.metrics.iter() {
         seen.impossible_counters += u64::from(value > MAX_COUNTER_VALUE);
-        attempts.set_counter(row, counter, Some(value));
+        match unit {
+            Unit::Same => attempts.set_counter(row, counter, Some(value)),
+            Unit::Nanos => attempts.set_nanos(row, counter, value),
+        }
     }
     for counter in end.metrics.unreadable() {
         attempts.mark_unreadable(row, counter);

@@ -59,10 +59,7 @@ impl<E: Templated> Survey<'_, E> {
         let fits = match place.of(self.line).first() {
             Some(b'"') => matches!(slot, Slot::Name(_) | Slot::Word | Slot::Unused),
             Some(b'0'..=b'9') => {
-                matches!(
-                    slot,
-                    Slot::Number(_) | Slot::Metric(_) | Slot::Nanos(_) | Slot::Peak(_) | Slot::Unused
-                )
+                matches!(slot, Slot::Number(_) | Slot::Metric(_) | Slot::Peak(_) | Slot::Unused)
             }
             Some(b't' | b'f') => matches!(slot, Slot::Flag(_)),
             _ => slot == Slot::Accumulables,

@@ -77,6 +77,7 @@ impl Attempts {
             known => known,
         };
         self.rows.counters.set(counter.index(), row, known);
+        self.set_beyond(row, counter, 0);
     }
 
     /// Records that a counter is present but cannot be read.
@@ -92,6 +93,7 @@ impl Attempts {
     #[cold]
     pub fn forget_counter(&mut self, row: usize, counter: Counter) {
         self.rows.counters.set(counter.index(), row, None);
+        self.set_beyond(row, counter, 0);
         self.mark_unreadable(row, counter);
     }
 

@@ -1,6 +1,7 @@
 //! The counters of attempts that have no type of their own.
 
 use super::Attempts;
+use super::reorder::moved;
 use crate::model::Symbol;
 use crate::model::counters::{CounterSet, OtherCounter};
 
@@ -15,6 +16,13 @@ pub(super) struct Others {
 impl Others {
     pub(super) fn note_unreadable(&mut self, counters: &CounterSet) {
         self.unreadable |= counters.has_unreadable_others();
+    }
+
+    /// Rows have moved to these places.
+    pub(super) fn rename(&mut self, places: &[usize]) {
+        for (row, _) in &mut self.rows {
+            *row = moved(*row, places);
+        }
     }
 
     pub(super) fn shrink(&mut self) {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::results::{Accepted, Comparison, JobComparison};
+use elephant_base::address::Address;
 use elephant_base::units::Bytes;
 use elephant_input::whole;
 
@@ -95,13 +96,13 @@ pub struct Run {
 #[non_exhaustive]
 pub enum BaselineError {
     /// The file does not exist.
-    #[error("there is no baseline {path}; run the same command with --update to accept the current state", path = path.display())]
+    #[error("there is no baseline {path}; run the same command with --update to accept the current state", path = Address::of(path))]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The file could not be read.
-    #[error("cannot read the baseline {path}: {source}", path = path.display())]
+    #[error("cannot read the baseline {path}: {source}", path = Address::of(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -109,7 +110,7 @@ pub enum BaselineError {
         source: io::Error,
     },
     /// The file is not a baseline, or it is damaged.
-    #[error("{path}{place}: {message}; restore the baseline from version control, or delete it and run with --update", path = path.display())]
+    #[error("{path}{place}: {message}; restore the baseline from version control, or delete it and run with --update", path = Address::of(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -125,7 +126,7 @@ pub enum BaselineError {
         message: String,
     },
     /// A later version of this tool wrote the file.
-    #[error("{path}: the baseline has version {version}, but this elephant-rs reads versions up to {VERSION}; use the elephant-rs that wrote it", path = path.display())]
+    #[error("{path}: the baseline has version {version}, but this elephant-rs reads versions up to {VERSION}; use the elephant-rs that wrote it", path = Address::of(path))]
     Newer {
         /// The file.
         path: PathBuf,

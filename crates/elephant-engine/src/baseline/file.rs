@@ -54,6 +54,9 @@ pub struct Job {
     /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete_runs: Vec<String>,
+    /// The paths of the histories that its runs were read from when they were accepted. A file that is none any more fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histories: Vec<String>,
     /// Its accepted findings, by rule and subject.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Accepted>,

@@ -186,7 +186,7 @@ fn invalid_output_path_is_reported_before_reading_input() {
         command.args(["analyze", "testdata/hadoop1", "-o", "/dev/stdout"]).stdout(appended).status().unwrap();
     assert_eq!(status.code(), Some(0));
     let written = fs::read_to_string(&log).unwrap();
-    assert!(written.starts_with("kept\n") && written.contains("mapper-memory"), "{written}");
+    assert!(written.starts_with("kept\n") && written.contains("Too much memory"), "{written}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 // The derived code names this crate.
 extern crate self as elephant_base;
 
+pub mod address;
 pub mod limits;
 pub mod severity;
 pub mod state;

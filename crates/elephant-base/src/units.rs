@@ -9,7 +9,7 @@ mod held;
 use crate::whole::Whole;
 use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, Sub};
 
 use chrono::{DateTime, Datelike, SecondsFormat};
 
@@ -119,12 +119,6 @@ impl Add for Millis {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl AddAssign for Millis {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
     }
 }
 

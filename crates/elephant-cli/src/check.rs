@@ -16,9 +16,9 @@ use super::part_args::{PartArgs, write_part};
 use super::path_args::PathArgs;
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
-use elephant_engine::baseline::{Baseline, Tolerance, compare, update};
+use elephant_engine::baseline::{Baseline, Tolerance, compare, lost_histories, update};
 use elephant_engine::engine::{self, Filter, Options, Progress};
-use elephant_engine::results::{Comparison, Floors, Metric, SuppressionUse};
+use elephant_engine::results::{Comparison, Floors, Level, Metric, Problem, SourceProblem, SuppressionUse};
 use elephant_report::{counted, missing_jobs, unjudged_summary};
 use elephant_rule::params::quantity::{Duration, Quantity};
 use elephant_ruleset::RuleSet;
@@ -53,8 +53,8 @@ Examples:
   elephant-rs check --baseline accepted.yaml --costs show --require-all nightly/
       higher costs are shown but do not fail; a job that did not run fails
 
-Exit status: 0 nothing is new or worse; 1 something is new or worse, a suppression has expired, or with --require-all a \
-job did not run; 2 the run failed, no application was read (--allow-empty accepts that), there is no baseline, or a run \
+Exit status: 0 nothing is new or worse; 1 something is new or worse, a suppression has expired, an accepted history was \
+emptied or overwritten, or with --require-all a job did not run; 2 the run failed, no application was read (--allow-empty accepts that), there is no baseline, or a run \
 is too incomplete to judge (with --strict: any run is incomplete).";
 
 #[derive(Debug, Args)]
@@ -157,6 +157,12 @@ impl Check {
         let baseline = &accepted.baseline;
         let mut comparison = compare(&report, baseline, &self.tolerance(rules.gate()));
         accepted.explain(&mut comparison);
+        if !self.parts.merges() {
+            comparison.lost = lost_histories(baseline, &report, &inputs.parts());
+        }
+        let lost: Vec<SourceProblem> = comparison.lost.iter().map(|path| lost_problem(path)).collect();
+        input.warn(&lost);
+        report.problems.extend(lost);
         let updated = self.update.then(|| update(baseline, &report, &comparison, self.prune));
         comparison.unfinished = unfinished;
         comparison.expired = expired(&report.suppressions);
@@ -193,7 +199,8 @@ impl Check {
         comparison.worse = comparison.is_worse(limit, costs_fail);
         comparison.requires_all = self.require_all;
         let missing = self.require_all && comparison.counts.absent_jobs > 0;
-        comparison.failed = !self.update && (comparison.worse || missing || !comparison.expired.is_empty());
+        let gone = !comparison.expired.is_empty() || !comparison.lost.is_empty();
+        comparison.failed = !self.update && (comparison.worse || missing || gone);
         // An update ignores unjudged runs, so it only needs one other run to accept.
         let is_open =
             if self.update { comparison.judges_nothing() } else { accepted.leaves_open(comparison) };
@@ -262,6 +269,23 @@ fn expired(uses: &[SuppressionUse]) -> Vec<String> {
     let expired = uses.iter().filter(|used| used.expired);
     expired.map(|used| format!("{} ({})", used.origin, used.rules)).collect()
 }
+
+/// The problem of an accepted history that is none any more.
+fn lost_problem(path: &str) -> SourceProblem {
+    let message = "it was an event log or job history when it was accepted, and is none any more; restore it, or accept the \
+                   loss with --update";
+    let problem = Problem {
+        level: Level::Error,
+        code: LOST.into(),
+        position: None,
+        message: message.to_owned(),
+        count: 1,
+    };
+    SourceProblem { source: path.to_owned(), problem }
+}
+
+/// The code of that problem.
+const LOST: &str = "lost-history";
 
 /// The exit status. A finding that is new or worse counts even if others could not be judged.
 const fn exit(run_failed: bool, check_failed: bool, undecided: bool) -> Exit {

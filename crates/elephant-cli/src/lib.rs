@@ -38,6 +38,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use elephant_base::address::without_secrets;
 use elephant_base::severity::Severity;
 use elephant_ruleset::RuleError;
 use elephant_verdict::savings::PriceError;
@@ -233,8 +234,11 @@ pub fn run() -> ExitCode {
 /// Prints the help or a wrong use. It may repeat an argument, which may have any characters.
 fn print_usage(error: &clap::Error) -> io::Result<()> {
     let text = error.render().to_string();
-    match output::in_locale(&text) {
-        Cow::Borrowed(_) => error.print(),
+    let shown = without_secrets(&text);
+    match output::in_locale(&shown) {
+        Cow::Borrowed(_) if matches!(shown, Cow::Borrowed(_)) => error.print(),
+        Cow::Borrowed(hidden) if error.use_stderr() => io::stderr().write_all(hidden.as_bytes()),
+        Cow::Borrowed(hidden) => io::stdout().write_all(hidden.as_bytes()),
         Cow::Owned(converted) if error.use_stderr() => io::stderr().write_all(converted.as_bytes()),
         Cow::Owned(converted) => io::stdout().write_all(converted.as_bytes()),
     }

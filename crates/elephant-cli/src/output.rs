@@ -15,6 +15,7 @@ use thiserror::Error;
 
 use super::interrupt::Temporary;
 use super::{Color, locale};
+use elephant_base::address::{Address, without_secrets};
 use elephant_engine::engine::discover;
 use elephant_report::TextOptions;
 use elephant_report::ascii::to_ascii;
@@ -32,23 +33,23 @@ const MAX_LINKS: usize = 40;
 #[derive(Debug, Error)]
 pub(super) enum OutputError {
     /// The file cannot be created.
-    #[error("cannot write the report to {path}: {source}; choose another --output", path = path.display())]
+    #[error("cannot write the report to {path}: {source}; choose another --output", path = Address::of(path))]
     Create { path: PathBuf, source: io::Error },
     /// The baseline cannot be created.
-    #[error("cannot write the baseline {path}: {source}", path = path.display())]
+    #[error("cannot write the baseline {path}: {source}", path = Address::of(path))]
     Baseline { path: PathBuf, source: io::Error },
     /// The report would overwrite an input.
-    #[error("the report would overwrite {path}, which is an input; choose another --output", path = path.display())]
+    #[error("the report would overwrite {path}, which is an input; choose another --output", path = Address::of(path))]
     IsInput { path: PathBuf },
     /// The report would replace a history, even if this command does not read it.
     #[error(
         "{path} is an event log, a job history or a job configuration, which a report must not replace; choose \
          another --output",
-        path = path.display()
+        path = Address::of(path)
     )]
     IsHistory { path: PathBuf },
     /// Two outputs have the same path.
-    #[error("{path} would be written twice; choose another --output", path = path.display())]
+    #[error("{path} would be written twice; choose another --output", path = Address::of(path))]
     Twice { path: PathBuf },
     /// Writing to standard output or to the file failed.
     #[error("cannot write the report: {0}")]
@@ -262,10 +263,11 @@ pub(super) fn print_message(level: &str, message: &str) {
     let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", printable(message));
 }
 
-/// Replaces control characters and commands, because a file name in a message must not move the cursor, start a new line
-/// or direct a program that reads it, and characters that the terminal cannot show.
+/// Hides secrets of addresses, which errors of the operating system and of libraries may repeat. Replaces control
+/// characters and commands, because a file name in a message must not move the cursor, start a new line or direct a
+/// program that reads it, and characters that the terminal cannot show.
 pub(super) fn printable(message: &str) -> String {
-    in_locale(&clean(message)).into_owned()
+    in_locale(&clean(&without_secrets(message))).into_owned()
 }
 
 /// Text in the characters of the locale.

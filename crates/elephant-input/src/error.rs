@@ -9,19 +9,20 @@ use super::codec::Codec;
 use super::reason::Reason;
 use super::remote;
 use super::storage::StorageFailure;
+use elephant_base::address::Address;
 use elephant_base::limits::{self, LimitReached};
 
 /// Why a path could not be used.
 #[derive(Debug, Error)]
 pub enum InputError {
     /// No such file or folder.
-    #[error("cannot read {path}: there is no such file or folder; check the spelling and the current folder", path = .path.display())]
+    #[error("cannot read {path}: there is no such file or folder; check the spelling and the current folder", path = Address::of(.path))]
     NotFound {
         /// As the user wrote it.
         path: PathBuf,
     },
     /// The address of a storage that this build does not read.
-    #[error("cannot read {path}: it is an address, but {readable}; fetch it first: {command}", path = .path.display(), readable = readable())]
+    #[error("cannot read {path}: it is an address, but {readable}; fetch it first: {command}", path = Address::of(.path), readable = readable())]
     Remote {
         /// As the user wrote it.
         path: PathBuf,
@@ -29,7 +30,7 @@ pub enum InputError {
         command: String,
     },
     /// The address of a file of this machine.
-    #[error("cannot read {path}: it is an address; give the path instead: {local}", path = .path.display(), local = .local.display())]
+    #[error("cannot read {path}: it is an address; give the path instead: {local}", path = Address::of(.path), local = Address::of(.local))]
     FileAddress {
         /// As the user wrote it.
         path: PathBuf,
@@ -37,13 +38,13 @@ pub enum InputError {
         local: PathBuf,
     },
     /// A storage has no object of that name.
-    #[error("cannot read {path}: there is no object of that name, and none below it; check the spelling", path = .path.display())]
+    #[error("cannot read {path}: there is no object of that name, and none below it; check the spelling", path = Address::of(.path))]
     NoObject {
         /// As the user wrote it.
         path: PathBuf,
     },
     /// A storage refused a request or failed; with advice.
-    #[error("cannot read {path}: {failure}", path = .path.display())]
+    #[error("cannot read {path}: {failure}", path = Address::of(.path))]
     Storage {
         /// The object or the folder.
         path: PathBuf,
@@ -61,7 +62,7 @@ pub enum InputError {
         list: String,
     },
     /// The file system refuses to open, list or read it.
-    #[error("cannot read {path}: {cause}; {remedy}", path = .path.display(), cause = cause(source), remedy = remedy(source))]
+    #[error("cannot read {path}: {cause}; {remedy}", path = Address::of(.path), cause = cause(source), remedy = remedy(source))]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
@@ -69,13 +70,13 @@ pub enum InputError {
         source: io::Error,
     },
     /// The user named something that cannot be read from start to end.
-    #[error("cannot read {path}: it is a socket or a block device; name a file, a folder, a pipe, or - for standard input", path = .path.display())]
+    #[error("cannot read {path}: it is a socket or a block device; name a file, a folder, a pipe, or - for standard input", path = Address::of(.path))]
     NotReadableAsFile {
         /// As the user wrote it.
         path: PathBuf,
     },
     /// The compressed stream is damaged, and the data decoded before the damage is not a history.
-    #[error("cannot decompress {path} as {codec}: {cause}; the file is truncated or damaged; copy it again", path = .path.display(), cause = cause(source))]
+    #[error("cannot decompress {path} as {codec}: {cause}; the file is truncated or damaged; copy it again", path = Address::of(.path), cause = cause(source))]
     Undecodable {
         /// The file.
         path: PathBuf,
@@ -85,7 +86,7 @@ pub enum InputError {
         source: io::Error,
     },
     /// A file whose first bytes are almost those of a known format; it is probably damaged.
-    #[error("cannot read {path}: it starts like {format}, but a byte is wrong or the rest is missing; the file is truncated or damaged, or compressed too many times; copy it again", path = .path.display())]
+    #[error("cannot read {path}: it starts like {format}, but a byte is wrong or the rest is missing; the file is truncated or damaged, or compressed too many times; copy it again", path = Address::of(.path))]
     DamagedStart {
         /// The file.
         path: PathBuf,
@@ -93,7 +94,7 @@ pub enum InputError {
         format: &'static str,
     },
     /// A file with the name of a history, and without its content.
-    #[error("cannot read {path}: its name is that of a history, but it is {reason}{remedy}", path = .path.display(), remedy = missing_start(*.reason))]
+    #[error("cannot read {path}: its name is that of a history, but it is {reason}{remedy}", path = Address::of(.path), remedy = missing_start(*.reason))]
     NamedLikeHistory {
         /// The file.
         path: PathBuf,
@@ -101,7 +102,7 @@ pub enum InputError {
         reason: Reason,
     },
     /// A folder of a pseudo file system.
-    #[error("{path} was not searched: {kind} is a virtual file system; to read a file in it, name the file", path = .path.display())]
+    #[error("{path} was not searched: {kind} is a virtual file system; to read a file in it, name the file", path = Address::of(.path))]
     PseudoFileSystem {
         /// The folder, or a link to a file.
         path: PathBuf,
@@ -109,7 +110,7 @@ pub enum InputError {
         kind: String,
     },
     /// A folder that was not searched to the end.
-    #[error("{path} was searched only partly: {reached}", path = .path.display())]
+    #[error("{path} was searched only partly: {reached}", path = Address::of(.path))]
     SearchTooSlow {
         /// The folder that the user named.
         path: PathBuf,
@@ -117,31 +118,31 @@ pub enum InputError {
         reached: LimitReached,
     },
     /// An archive in an archive.
-    #[error("{path} was not read: archives inside archives are not opened; unpack the outer one and name the folder", path = .path.display())]
+    #[error("{path} was not read: archives inside archives are not opened; unpack the outer one and name the folder", path = Address::of(.path))]
     NestedArchive {
         /// The outer archive and the member.
         path: PathBuf,
     },
     /// A file or member in a format that may hold histories, but that this program does not read.
-    #[error("{path} was not read: it is 7-Zip, RAR, LZMA or old LZ4; unpack it first", path = .path.display())]
+    #[error("{path} was not read: it is 7-Zip, RAR, LZMA or old LZ4; unpack it first", path = Address::of(.path))]
     OtherFormat {
         /// The file, or the archive and the member.
         path: PathBuf,
     },
     /// A member of a tar file that is not stored as one piece.
-    #[error("cannot read {path}: the member is a sparse file or a part of a file that continues in another archive; unpack the archive with GNU tar and name the folder", path = .path.display())]
+    #[error("cannot read {path}: the member is a sparse file or a part of a file that continues in another archive; unpack the archive with GNU tar and name the folder", path = Address::of(.path))]
     ScatteredMember {
         /// The archive and the member.
         path: PathBuf,
     },
     /// An archive member that cannot be unpacked.
-    #[error("cannot read {path}: the member is encrypted, or compressed with a method other than deflate; unpack the archive and name the folder", path = .path.display())]
+    #[error("cannot read {path}: the member is encrypted, or compressed with a method other than deflate; unpack the archive and name the folder", path = Address::of(.path))]
     ForeignMember {
         /// The archive and the member.
         path: PathBuf,
     },
     /// An archive that is read only partly, because unpacking more would exceed a limit.
-    #[error("{path} was read only partly: {reached}, or unpack it and name the folder", path = .path.display())]
+    #[error("{path} was read only partly: {reached}, or unpack it and name the folder", path = Address::of(.path))]
     ArchiveTooLarge {
         /// The archive.
         path: PathBuf,
@@ -149,7 +150,7 @@ pub enum InputError {
         reached: LimitReached,
     },
     /// An archive with more members than are read.
-    #[error("{path} was read only partly: it has more than {most} members, and the rest were ignored; unpack it and name the folder", path = .path.display())]
+    #[error("{path} was read only partly: it has more than {most} members, and the rest were ignored; unpack it and name the folder", path = Address::of(.path))]
     TooManyMembers {
         /// The archive.
         path: PathBuf,
@@ -157,7 +158,7 @@ pub enum InputError {
         most: usize,
     },
     /// A stream that delivered too little in time.
-    #[error("cannot read {path}: {reached}", path = .path.display())]
+    #[error("cannot read {path}: {reached}", path = Address::of(.path))]
     TooSlow {
         /// The pipe or terminal.
         path: PathBuf,
@@ -165,7 +166,7 @@ pub enum InputError {
         reached: LimitReached,
     },
     /// The members of an archive cannot be listed.
-    #[error("cannot read the archive {path}: {reason}; copy it again, or unpack it and name the folder", path = .path.display())]
+    #[error("cannot read the archive {path}: {reason}; copy it again, or unpack it and name the folder", path = Address::of(.path))]
     BrokenArchive {
         /// The archive.
         path: PathBuf,
@@ -178,8 +179,10 @@ impl InputError {
     /// For a path that the user named and that does not exist.
     #[must_use]
     pub(crate) fn not_found(path: &Path) -> Self {
+        // A command with the secrets would repeat them.
+        let shown = PathBuf::from(Address::of(path).to_string());
         let path = path.to_path_buf();
-        match (remote::how_to_fetch(&path), remote::local_path(&path)) {
+        match (remote::how_to_fetch(&shown), remote::local_path(&path)) {
             (Some(command), _) => Self::Remote { path, command },
             (None, Some(local)) => Self::FileAddress { path, local },
             (None, None) => Self::NotFound { path },

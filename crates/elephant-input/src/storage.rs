@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
 
+use elephant_base::address::Address;
 use elephant_base::limits::Limits;
 use elephant_base::state::State;
 use elephant_base::units::Timestamp;
@@ -93,7 +94,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
 
     /// An address as reports name it, without passwords and signatures.
     fn shown(&self, address: &Path) -> PathBuf {
-        address.to_path_buf()
+        Address::of(address).to_string().into()
     }
 
     /// Passes each object below a folder to `found`, in any order, until `found` returns `Break`. The folder need not
@@ -173,7 +174,12 @@ impl Storages {
     #[must_use]
     pub fn shown(path: &Path) -> PathBuf {
         let storages = Self::built_in(&Limits::NONE);
-        storages.of(path).map_or_else(|| path.to_path_buf(), |storage| storage.shown(path))
+        match storages.of(path) {
+            Some(storage) => storage.shown(path),
+            // A path of this machine need not be valid UTF-8.
+            None if path.to_str().is_some() => Address::of(path).to_string().into(),
+            None => path.to_path_buf(),
+        }
     }
 
     /// The storage that an address is in; `None` for a path of this machine.

@@ -15,7 +15,7 @@ pub fn clean(text: &str) -> String {
 }
 
 /// Text in which runners of CI find no command: GitHub obeys `::error …` at the start of a line, after blanks, too, and
-/// `##[error]…` anywhere; Azure obeys `##vso[…`, and TeamCity `##teamcity[…`. Lines are broken at blanks, so any word may
+/// `##[error]…` anywhere; Azure obeys `##vso[…`, and `TeamCity` `##teamcity[…`. Lines are broken at blanks, so any word may
 /// start one.
 fn without_commands(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 8);

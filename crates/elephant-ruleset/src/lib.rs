@@ -22,6 +22,7 @@ mod set;
 pub mod settings;
 mod suppression;
 
+use elephant_base::address::Address;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -69,7 +70,7 @@ pub enum RuleError {
     #[error("{}", Lines(.0))]
     Invalid(Vec<RuleProblem>),
     /// A file could not be read.
-    #[error("cannot read the rules in {path}: {source}; give a YAML file, a folder of them, or a preset ({presets})", path = path.display(), presets = preset_names())]
+    #[error("cannot read the rules in {path}: {source}; give a YAML file, a folder of them, or a preset ({presets})", path = Address::of(path), presets = preset_names())]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
@@ -85,7 +86,7 @@ pub enum RuleError {
         help: String,
     },
     /// A folder contains no rule file.
-    #[error("{} contains no rule file (*.yaml or *.yml)", path.display())]
+    #[error("{} contains no rule file (*.yaml or *.yml)", Address::of(path))]
     NoFiles {
         /// The folder.
         path: PathBuf,
@@ -99,7 +100,7 @@ pub enum RuleError {
         problem: &'static str,
     },
     /// A file is too large for a rule file.
-    #[error("{} is larger than 8 MiB, which is too large for a rule file", path.display())]
+    #[error("{} is larger than 8 MiB, which is too large for a rule file", Address::of(path))]
     TooLarge {
         /// The file.
         path: PathBuf,

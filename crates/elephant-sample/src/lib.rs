@@ -21,7 +21,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Executor, ExecutorMetric, Spark, Stage, StageAttempt, StageStatus};
 use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
-use elephant_rule::finding::Finding;
+use elephant_rule::finding::{Finding, Provenance};
 use elephant_ruleset::{Evaluation, RuleFile, RuleSet};
 
 /// A Spark application with settings and no other data.
@@ -148,14 +148,16 @@ pub fn count(app: &mut Application, counter: Counter, value: i64) {
     }
 }
 
-/// The evaluation of one rule, with or without the preset `dr-elephant`.
+/// The evaluation of one rule, with or without the values of the preset `dr-elephant`, which also has those of rules that
+/// master lacks.
 pub fn evaluate(app: &Application, rule: &str, dr_elephant: bool) -> Evaluation {
     let name = std::path::Path::new("dr-elephant");
-    evaluate_by(
-        app,
-        rule,
-        &if dr_elephant { elephant_ruleset::find_files(name).unwrap() } else { Vec::new() },
-    )
+    let mut files = if dr_elephant { elephant_ruleset::find_files(name).unwrap() } else { Vec::new() };
+    let known = elephant_heuristics::BUILT_IN.rule(rule).map(|rule| rule.facts.provenance);
+    if dr_elephant && known.is_some_and(|known| matches!(known, Provenance::DrElephant { .. })) {
+        files.push(RuleFile { name: "on".to_owned(), text: format!("rule: {rule}\nenabled: true\n") });
+    }
+    evaluate_by(app, rule, &files)
 }
 
 /// The evaluation of one rule with parameters from YAML.

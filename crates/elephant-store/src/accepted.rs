@@ -139,7 +139,14 @@ impl Store {
         let mut findings: Vec<Accepted> = findings.into_values().collect();
         findings.sort_by(|a, b| (&a.rule, &a.subject).cmp(&(&b.rule, &b.subject)));
         let runs = runs.into_iter().rev().map(|earlier| earlier.run).collect();
-        Ok(Job { job: key.as_str().to_owned(), since: None, incomplete_runs: Vec::new(), findings, runs })
+        Ok(Job {
+            job: key.as_str().to_owned(),
+            since: None,
+            incomplete_runs: Vec::new(),
+            histories: Vec::new(),
+            findings,
+            runs,
+        })
     }
 }
 

@@ -13,6 +13,7 @@ mod parts;
 #[cfg(feature = "remote")]
 mod remote;
 mod runs_of_a_job;
+mod secrets;
 mod simulate;
 #[cfg(feature = "store")]
 mod store;

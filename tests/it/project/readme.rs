@@ -9,7 +9,7 @@ const BYTES: usize = 12_000;
 
 /// The commands whose output a page shows.
 const SHOWN: [(&str, &str); 3] = [
-    ("README.md", "analyze --min-severity severe testdata/hadoop1 testdata/spark/3.5.9/skew"),
+    ("README.md", "analyze --min-severity severe testdata/hadoop1"),
     ("README.md", "rules test rules/examples/etl-waiting-reduces.yaml"),
     (
         "docs/defining-rules.md",

@@ -35,9 +35,9 @@ fn single_busy_executor_is_found_by_possible_savings() {
         finding.message
     );
     assert!(finding.advice[0].contains("--conf spark.default.parallelism=9"), "{:?}", finding.advice);
-    // In an application of ten hours, the same imbalance is negligible.
+    // In an application of four hours, the same imbalance is negligible.
     let mut long = spread(3, &[10 * MINUTE, MINUTE, MINUTE]);
-    long.end = Some(600 * MINUTE);
+    long.end = Some(240 * MINUTE);
     assert_eq!(only(&long, "spark-executor-metrics").severity, Severity::None);
 }
 

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::super::Exit;
 use super::super::output::Output;
 use super::SimulationArgs;
+use elephant_base::address::Address;
 use elephant_lab::cluster::policy::Policy;
 use elephant_lab::cluster::scenario::Scenario;
 use elephant_lab::cluster::study::{Plan, Study, check, simulate, single};
@@ -86,11 +87,11 @@ impl From<StudyArg> for Study {
 enum ClusterError {
     #[error("there is no scenario \"{0}\"; give a YAML file or a built-in scenario: {known}", known = known())]
     Unknown(String),
-    #[error("cannot read the scenario {}: {source}", path.display())]
+    #[error("cannot read the scenario {}: {source}", Address::of(path))]
     Read { path: PathBuf, source: io::Error },
-    #[error("{} already exists; choose another folder for --write-histories", .0.display())]
+    #[error("{} already exists; choose another folder for --write-histories", Address::of(.0))]
     Exists(PathBuf),
-    #[error("cannot create the folder {}: {source}", path.display())]
+    #[error("cannot create the folder {}: {source}", Address::of(path))]
     Folder { path: PathBuf, source: io::Error },
 }
 

@@ -16,6 +16,7 @@ use super::super::limits::LimitArgs;
 use super::super::output::print_message;
 use super::super::path_args::{Inputs, ListArgs, StdinArgs};
 use super::SimulationArgs;
+use elephant_base::address::Address;
 use elephant_engine::engine::Progress;
 use elephant_lab::patterns::settings::{SHIPPED, Settings};
 use elephant_lab::patterns::{PatternsReport, Seeds, simulate, simulate_from};
@@ -64,7 +65,7 @@ pub(crate) struct Patterns {
 }
 
 #[derive(Debug, Error)]
-#[error("cannot read the scenario {}: {source}", path.display())]
+#[error("cannot read the scenario {}: {source}", Address::of(path))]
 struct SettingsError {
     path: PathBuf,
     source: io::Error,
@@ -88,7 +89,7 @@ impl Patterns {
     fn settings(&self) -> Result<Settings, Box<dyn Error>> {
         let Some(path) = &self.settings else { return Ok(Settings::read(SHIPPED, "the built-in settings")?) };
         let text = fs::read_to_string(path).map_err(|source| SettingsError { path: path.clone(), source })?;
-        Ok(Settings::read(&text, &path.display().to_string())?)
+        Ok(Settings::read(&text, &Address::of(path).to_string())?)
     }
 
     fn report(&self, settings: &Settings, inputs: &Inputs<'_>) -> PatternsReport {

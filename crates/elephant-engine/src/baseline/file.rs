@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::results::{Accepted, Comparison, JobComparison};
+use elephant_base::address::Address;
 use elephant_base::units::{Bytes, Timestamp};
 use elephant_input::whole;
 
@@ -53,6 +54,10 @@ pub struct Job {
     /// again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete_runs: Vec<String>,
+    /// Hashes of the names of the files that its runs were read from when they were accepted. Such a file that holds no
+    /// history any more fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histories: Vec<String>,
     /// Its accepted findings, by rule and subject.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Accepted>,
@@ -95,13 +100,13 @@ pub struct Run {
 #[non_exhaustive]
 pub enum BaselineError {
     /// The file does not exist.
-    #[error("there is no baseline {path}; run the same command with --update to accept the current state", path = path.display())]
+    #[error("there is no baseline {path}; run the same command with --update to accept the current state", path = Address::of(path))]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The file could not be read.
-    #[error("cannot read the baseline {path}: {source}", path = path.display())]
+    #[error("cannot read the baseline {path}: {source}", path = Address::of(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -109,7 +114,7 @@ pub enum BaselineError {
         source: io::Error,
     },
     /// The file is not a baseline, or it is damaged.
-    #[error("{path}{place}: {message}; restore the baseline from version control, or delete it and run with --update", path = path.display())]
+    #[error("{path}{place}: {message}; restore the baseline from version control, or delete it and run with --update", path = Address::of(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -125,7 +130,7 @@ pub enum BaselineError {
         message: String,
     },
     /// A later version of this tool wrote the file.
-    #[error("{path}: the baseline has version {version}, but this elephant-rs reads versions up to {VERSION}; use the elephant-rs that wrote it", path = path.display())]
+    #[error("{path}: the baseline has version {version}, but this elephant-rs reads versions up to {VERSION}; use the elephant-rs that wrote it", path = Address::of(path))]
     Newer {
         /// The file.
         path: PathBuf,
@@ -143,6 +148,24 @@ const MAX_LEN: Bytes = Bytes::from_mib(64);
 impl Default for Baseline {
     fn default() -> Self {
         Self { version: VERSION, keep_runs: KEEP_RUNS, not_judged: Vec::new(), jobs: Vec::new() }
+    }
+}
+
+impl Job {
+    /// Whether a time of it is none.
+    fn has_no_time(&self) -> bool {
+        let is_no_time = |text: &Option<String>| {
+            text.as_deref().is_some_and(|text| Timestamp::from_rfc3339(text).is_none())
+        };
+        is_no_time(&self.since) || self.runs.iter().any(|run| is_no_time(&run.started_at))
+    }
+
+    /// Whether a value of it is negative, or larger than any can be.
+    fn is_impossible(&self) -> bool {
+        let impossible = |value: Option<f64>| value.is_some_and(|value| !(0.0..=MOST).contains(&value));
+        let in_run =
+            |run: &Run| impossible(run.resource_used_gb_hours) || impossible(run.resource_wasted_gb_hours);
+        self.findings.iter().any(|finding| impossible(finding.value)) || self.runs.iter().any(in_run)
     }
 }
 
@@ -196,41 +219,30 @@ impl Baseline {
             return Err(BaselineError::Newer { path: path.to_owned(), version: head.version });
         }
         let mut baseline: Self = serde_yaml::from_str(text).map_err(|error| wrong_yaml(&error))?;
-        let mut keys = BTreeSet::new();
-        if let Some(twice) = baseline.jobs.iter().find(|job| !keys.insert(job.job.as_str())) {
-            return Err(damaged(String::new(), format!("the job \"{}\" occurs twice", twice.job)));
-        }
-        if baseline.keep_runs == 0 {
-            let message = "keep_runs must be at least 1, or nothing is compared".to_owned();
-            return Err(damaged(String::new(), message));
-        }
-        let impossible = |value: Option<f64>| value.is_some_and(|value| !(0.0..=MOST).contains(&value));
-        let is_no_time = |text: &Option<String>| {
-            text.as_deref().is_some_and(|text| Timestamp::from_rfc3339(text).is_none())
-        };
-        let is_impossible = |job: &Job| {
-            job.findings.iter().any(|finding| impossible(finding.value))
-                || job.runs.iter().any(|run| {
-                    impossible(run.resource_used_gb_hours) || impossible(run.resource_wasted_gb_hours)
-                })
-        };
-        let has_no_time =
-            |job: &&Job| is_no_time(&job.since) || job.runs.iter().any(|run| is_no_time(&run.started_at));
-        if let Some(job) = baseline.jobs.iter().find(has_no_time) {
-            let message = format!("the job \"{}\" has a time that is not RFC 3339", job.job);
-            return Err(damaged(String::new(), message));
-        }
-        if let Some(job) = baseline.jobs.iter().find(|job| is_impossible(job)) {
-            return Err(damaged(
-                String::new(),
-                format!("the job \"{}\" has a negative or invalid value", job.job),
-            ));
-        }
+        baseline.check().map_err(|message| damaged(String::new(), message))?;
         for finding in baseline.jobs.iter_mut().flat_map(|job| &mut job.findings) {
             finding.severity_in_larger_run.get_or_insert(finding.severity);
         }
         baseline.sort();
         Ok(baseline)
+    }
+
+    /// Says what is wrong with values that no check writes.
+    fn check(&self) -> Result<(), String> {
+        let mut keys = BTreeSet::new();
+        if let Some(twice) = self.jobs.iter().find(|job| !keys.insert(job.job.as_str())) {
+            return Err(format!("the job \"{}\" occurs twice", twice.job));
+        }
+        if self.keep_runs == 0 {
+            return Err("keep_runs must be at least 1, or nothing is compared".to_owned());
+        }
+        if let Some(job) = self.jobs.iter().find(|job| job.has_no_time()) {
+            return Err(format!("the job \"{}\" has a time that is not RFC 3339", job.job));
+        }
+        match self.jobs.iter().find(|job| job.is_impossible()) {
+            Some(job) => Err(format!("the job \"{}\" has a negative or invalid value", job.job)),
+            None => Ok(()),
+        }
     }
 
     /// The text of the file.

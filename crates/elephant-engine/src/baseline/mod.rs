@@ -16,6 +16,7 @@
 mod compare;
 mod file;
 mod incomplete;
+mod lost;
 pub mod measure;
 mod metrics;
 mod run;
@@ -24,6 +25,7 @@ mod update;
 
 pub use compare::compare;
 pub use file::{Baseline, BaselineError, Job, Run};
+pub use lost::lost_histories;
 pub use run::{identity_of, rounded};
 pub use spread::{Allowance, Tolerance};
 pub use update::update;

@@ -321,3 +321,38 @@ fn an_incomplete_run_without_a_job_name_is_not_a_job_and_never_prunes() {
     assert_eq!(found.change, Change::NotJudged);
     assert_eq!(updated(&before, vec![nameless()]).jobs, before.jobs);
 }
+
+/// A folder with two histories, one of which is emptied or overwritten after it was accepted.
+#[test]
+fn an_accepted_history_that_is_none_any_more_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("job_1.jhist");
+    let groups = serde_json::json!([{"role": "map", "count": 2, "counters": {},
+        "time": {"total_ms": 60_000, "shuffle_ms": 0, "sort_ms": 0}}]);
+    let text = elephant_testing::history::Job::succeeded(&groups).history();
+    std::fs::write(&history, &text).unwrap();
+    let rules = elephant_ruleset::RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
+    let analyze = || {
+        let options = crate::engine::Options::default();
+        crate::engine::analyze(&[folder.path().to_path_buf()], &rules, options)
+    };
+    let inputs = [folder.path()];
+    let report = analyze();
+    let comparison = compare(&report, &Baseline::default(), &Tolerance::default());
+    let accepted = update(&Baseline::default(), &report, &comparison, false);
+    let accepted = Baseline::parse(std::path::Path::new("b.yaml"), &accepted.to_yaml().unwrap()).unwrap();
+    assert!(lost_histories(&accepted, &analyze(), &inputs).is_empty());
+    for content in [&b""[..], b"\x00\x93\xfe\x11random bytes\x80"] {
+        std::fs::write(&history, content).unwrap();
+        let lost = lost_histories(&accepted, &analyze(), &inputs);
+        assert_eq!(lost, [history.display().to_string()]);
+        assert!(lost_histories(&accepted, &analyze(), &[std::path::Path::new("/elsewhere")]).is_empty());
+        let report = analyze();
+        let mut comparison = compare(&report, &accepted, &Tolerance::default());
+        comparison.lost = lost;
+        let updated = update(&accepted, &report, &comparison, false);
+        assert!(lost_histories(&updated, &report, &inputs).is_empty(), "an update forgets it");
+    }
+    std::fs::remove_file(&history).unwrap();
+    assert!(lost_histories(&accepted, &analyze(), &inputs).is_empty(), "a deleted history is no damage");
+}

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lost::hash_of;
 use super::metrics::settled;
 use super::run::{identity, rounded, unfit};
 use super::{Baseline, Job, Run};
@@ -22,6 +23,7 @@ use crate::results::{
 ///   not in the report; `prune` removes them.
 /// - Runs that succeeded are added, and the oldest beyond [`Baseline::keep_runs`] are dropped. A regressed
 ///   run starts a new level: earlier runs are dropped, because they cost less than what is accepted now.
+/// - Histories that are none any more are forgotten.
 /// - Jobs that are not in the report stay. `prune` removes them, unless some run has lost its job's name:
 ///   it may belong to one of them.
 ///
@@ -44,6 +46,7 @@ pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, pru
         not_judged: not_judged.into_iter().collect(),
         jobs: Vec::new(),
     };
+    let lost: BTreeSet<String> = comparison.lost.iter().filter_map(|path| hash_of(path)).collect();
     let prune = prune && comparison.jobs.iter().all(|job| job.state != JobState::Unnamed);
     for compared in &comparison.jobs {
         let known = baseline.job(compared.key.as_str());
@@ -58,6 +61,9 @@ pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, pru
         }
         let apps = runs.get(&compared.key).map(Vec::as_slice).unwrap_or_default();
         updated.jobs.push(job(known, compared, apps, baseline.keep_runs));
+    }
+    for job in &mut updated.jobs {
+        job.histories.retain(|name| !lost.contains(name));
     }
     updated.sort();
     updated
@@ -74,6 +80,7 @@ fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport
         job: compared.key.as_str().to_owned(),
         since: known.and_then(|job| job.since.clone()),
         incomplete_runs: incomplete_runs(known, apps, keep_runs),
+        histories: histories(known, apps, keep_runs),
         findings,
         runs: known.map(|job| job.runs.clone()).unwrap_or_default(),
     };
@@ -102,6 +109,16 @@ fn incomplete_runs(known: Option<&Job>, apps: &[&ApplicationReport], keep_runs: 
     let kept = keep_runs.saturating_sub(now.len()).min(before.len());
     let before = before.into_iter().rev().take(kept).rev().cloned();
     before.chain(now).collect()
+}
+
+/// The files that `apps` were read from, and before them earlier histories, as long as they are not too many.
+fn histories(known: Option<&Job>, apps: &[&ApplicationReport], keep_runs: usize) -> Vec<String> {
+    let files = apps.iter().filter_map(|app| app.sources.first());
+    let now: BTreeSet<String> = files.filter_map(|source| hash_of(source)).collect();
+    let before = known.map(|job| job.histories.as_slice()).unwrap_or_default();
+    let before: Vec<&String> = before.iter().filter(|path| !now.contains(*path)).collect();
+    let kept = keep_runs.saturating_sub(now.len()).min(before.len());
+    before.into_iter().rev().take(kept).rev().cloned().chain(now).collect()
 }
 
 /// The entry of a finding. An unchanged finding keeps its accepted severity and value, even if its call

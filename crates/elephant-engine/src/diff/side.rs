@@ -12,6 +12,7 @@ use super::Label;
 use crate::engine::{Filter, Identity};
 use crate::fingerprint::{JobKey, job_key, stage_key, stage_name};
 use crate::results::Report;
+use elephant_base::address::Address;
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 
@@ -167,7 +168,7 @@ pub struct SchedulerIdentity {
 #[non_exhaustive]
 pub enum SideError {
     /// The file could not be read.
-    #[error("cannot read {path}: {source}", path = path.display())]
+    #[error("cannot read {path}: {source}", path = Address::of(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -175,7 +176,7 @@ pub enum SideError {
         source: io::Error,
     },
     /// The file is not a report, or it is cut.
-    #[error("{path}: this JSON report cannot be used: {source}; write it again with `elephant-rs analyze --format json --details`", path = path.display())]
+    #[error("{path}: this JSON report cannot be used: {source}; write it again with `elephant-rs analyze --format json --details`", path = Address::of(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -183,7 +184,7 @@ pub enum SideError {
         source: serde_json::Error,
     },
     /// A later version of this tool wrote it.
-    #[error("{path}: the report has schema version {version}, but this elephant-rs reads version {SCHEMA_VERSION}", path = path.display())]
+    #[error("{path}: the report has schema version {version}, but this elephant-rs reads version {SCHEMA_VERSION}", path = Address::of(path))]
     Newer {
         /// The file.
         path: PathBuf,

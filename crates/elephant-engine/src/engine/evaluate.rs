@@ -51,13 +51,12 @@ pub(super) fn evaluate(
     let place = Place::new(&leading, (severity, score), metrics.wasted, (&app.id, sources));
     if options.charts > 0 {
         let copied = Copied::of(&RunCopy::of(app, sources), turn, place, may_be_superseded(sources));
-        let queries = &evaluation.queries;
-        worst_charts.offer(place, turn, copied, || charts(app, rules, (&findings, queries), options));
+        worst_charts
+            .offer(place, turn, copied, || charts(app, rules, (&findings, &evaluation.queries), options));
     }
     keep_at_least(options.min_severity, &mut findings);
-    let silenced = suppressed.iter().map(|it| &it.finding);
     let report = ApplicationReport {
-        stage_names: StageName::of_findings(app, findings.iter().chain(silenced)),
+        stage_names: stage_names(app, &findings, &suppressed),
         judged,
         severity,
         raw_severity,
@@ -84,6 +83,11 @@ pub(super) fn evaluate(
         ..ApplicationReport::of(app, sources)
     };
     (report, suppressed_by)
+}
+
+/// The names of the stages that findings are about, whether or not they are suppressed.
+fn stage_names(app: &Application, findings: &[Finding], suppressed: &[Suppressed]) -> Vec<StageName> {
+    StageName::of_findings(app, findings.iter().chain(suppressed.iter().map(|it| &it.finding)))
 }
 
 /// The share of the time of tasks of queries in which a native engine worked.

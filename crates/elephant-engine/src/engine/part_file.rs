@@ -10,6 +10,7 @@ use thiserror::Error;
 use twox_hash::XxHash3_128;
 
 use super::visit::{Gathered, Unfit};
+use elephant_base::address::Address;
 use elephant_base::state::{Reader, State};
 
 /// The format of the line. It changes with the line, and with what [`State`] writes between two versions of the program.
@@ -50,7 +51,7 @@ struct Header {
 #[derive(Debug, Error)]
 pub enum PartError {
     /// It cannot be read.
-    #[error("cannot read the partial result {path}: {source}", path = path.display())]
+    #[error("cannot read the partial result {path}: {source}", path = Address::of(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -60,14 +61,14 @@ pub enum PartError {
     /// It is another file.
     #[error(
         "{path} is not a partial result; --merge takes files that were written with --partial",
-        path = path.display()
+        path = Address::of(path)
     )]
     NoPart {
         /// The file.
         path: PathBuf,
     },
     /// It is not whole.
-    #[error("{path} is cut off or damaged; write this partial result again", path = path.display())]
+    #[error("{path} is cut off or damaged; write this partial result again", path = Address::of(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -76,7 +77,7 @@ pub enum PartError {
     #[error(
         "{path} was written by elephant-rs {version}, which this elephant-rs {VERSION} cannot merge; use one version for \
          all parts",
-        path = path.display()
+        path = Address::of(path)
     )]
     OtherVersion {
         /// The file.
@@ -87,7 +88,7 @@ pub enum PartError {
     /// Another command wrote it.
     #[error(
         "{path} was written by elephant-rs {theirs}, not by {ours}; merge it with elephant-rs {theirs} --merge",
-        path = path.display()
+        path = Address::of(path)
     )]
     OtherCommand {
         /// The file.
@@ -100,7 +101,7 @@ pub enum PartError {
     /// It was written with other rules.
     #[error(
         "{path} was written with other rules (their hash is {theirs}, here {ours}); give --rules as for the parts",
-        path = path.display()
+        path = Address::of(path)
     )]
     OtherRules {
         /// The file.
@@ -113,7 +114,7 @@ pub enum PartError {
     /// It was written with other options.
     #[error(
         "{path} was written with other {what}; merge parts with the options that they were written with",
-        path = path.display()
+        path = Address::of(path)
     )]
     OtherOptions {
         /// The file.
@@ -125,9 +126,9 @@ pub enum PartError {
     #[error(
         "{one} and {other} have both read {history}, which would count twice; merge each part once, and give each history \
          to one part",
-        one = one.display(),
-        other = other.display(),
-        history = history.display()
+        one = Address::of(one),
+        other = Address::of(other),
+        history = Address::of(history)
     )]
     Overlap {
         /// A part.
@@ -141,10 +142,10 @@ pub enum PartError {
     #[error(
         "{history} is in {one}, but its configuration {conf} is in {other}; give a job history and its configuration to \
          one part",
-        one = one.display(),
-        other = other.display(),
-        history = history.display(),
-        conf = conf.display()
+        one = Address::of(one),
+        other = Address::of(other),
+        history = Address::of(history),
+        conf = Address::of(conf)
     )]
     Apart {
         /// A part.
@@ -159,7 +160,7 @@ pub enum PartError {
     /// Its histories are a trace, of which there are no parts.
     #[error(
         "{path} is a cluster trace, whose jobs are spread over its files, so it cannot be read in parts; leave --partial out",
-        path = path.display()
+        path = Address::of(path)
     )]
     Trace {
         /// The file.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::indicators::Node;
 use elephant_analysis::node_metrics::Hosts;
+use elephant_base::address::Address;
 use elephant_base::units::Bytes;
 use elephant_input::codec;
 use elephant_input::kind::SourceKind;
@@ -21,7 +22,7 @@ const MAX_LEN: Bytes = Bytes::from_mib(64);
 #[non_exhaustive]
 pub enum NodeTypesError {
     /// The file cannot be read.
-    #[error("cannot read node types from {}: {source}", path.display())]
+    #[error("cannot read node types from {}: {source}", Address::of(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -31,7 +32,7 @@ pub enum NodeTypesError {
     /// A line has no type.
     #[error(
         "{}:{line}: \"{text}\" is not a host and its type; write a host, a comma and a type, such as node1,r5.4xlarge",
-        path.display()
+        Address::of(path)
     )]
     NoType {
         /// The file.
@@ -44,14 +45,14 @@ pub enum NodeTypesError {
     /// No line has a type.
     #[error(
         "{} has no host with a type; write a host, a comma and a type in each line, such as node1,r5.4xlarge",
-        path.display()
+        Address::of(path)
     )]
     Empty {
         /// The file.
         path: PathBuf,
     },
     /// A host has two types.
-    #[error("{}:{line}: {host} has another type in an earlier line; delete one of them", path.display())]
+    #[error("{}:{line}: {host} has another type in an earlier line; delete one of them", Address::of(path))]
     Twice {
         /// The file.
         path: PathBuf,

@@ -15,6 +15,7 @@ use elephant_analysis::stragglers::executions::{Execution, Executions};
 use elephant_analysis::stragglers::regression::ProgressModel;
 use elephant_analysis::stragglers::replay::{GRID, Timeline, median_progress};
 use elephant_analysis::stragglers::usual::TaskTime;
+use elephant_base::address::Address;
 use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_input::whole;
@@ -38,7 +39,7 @@ const MAX_TASKS: usize = 20_000;
 #[non_exhaustive]
 pub enum LearntError {
     /// The file cannot be read.
-    #[error("cannot read the models {}: {source}; write them with --learn FILE", path.display())]
+    #[error("cannot read the models {}: {source}; write them with --learn FILE", Address::of(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -46,7 +47,7 @@ pub enum LearntError {
         source: io::Error,
     },
     /// A line is damaged, or the file is something else.
-    #[error("{}:{line}: {message}; restore the file, or delete it and run with --learn", path.display())]
+    #[error("{}:{line}: {message}; restore the file, or delete it and run with --learn", Address::of(path))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -59,7 +60,7 @@ pub enum LearntError {
     #[error(
         "{}: the models have version {version}, but this elephant-rs reads versions up to {VERSION}; use the elephant-rs \
          that wrote them",
-        path.display()
+        Address::of(path)
     )]
     Newer {
         /// The file.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::application::Flag;
+use elephant_base::address::Address;
 use elephant_model::model::table::TaskKind;
 
 /// Maximum length of a line of a state file.
@@ -66,7 +67,7 @@ enum Line {
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The file cannot be read or written.
-    #[error("cannot use the state file {path}: {source}", path = path.display())]
+    #[error("cannot use the state file {path}: {source}", path = Address::of(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -74,7 +75,7 @@ pub enum StateError {
         source: io::Error,
     },
     /// Another run uses it.
-    #[error("another run uses the state file {path}; each needs its own --state", path = path.display())]
+    #[error("another run uses the state file {path}; each needs its own --state", path = Address::of(path))]
     InUse {
         /// The file.
         path: PathBuf,
@@ -82,7 +83,7 @@ pub enum StateError {
     /// The file is not a state file.
     #[error(
         "{path}:{line}: this is not a line of a state file; choose another --state, or delete the file to start over",
-        path = path.display()
+        path = Address::of(path)
     )]
     Foreign {
         /// The file.
@@ -107,7 +108,7 @@ impl State {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StateError::InUse { path: path.to_owned() }),
             // Some network file systems have no locks.
-            Err(TryLockError::Error(error)) => ::log::debug!("cannot lock {}: {error}", path.display()),
+            Err(TryLockError::Error(error)) => ::log::debug!("cannot lock {}: {error}", Address::of(path)),
         }
         let mut state = Self::default();
         state.seen_at = seen_at;

@@ -93,6 +93,8 @@ rule_params! {
         uneven_share: Ascending<Ratio>,
         /// Mean bytes of the large group. Less is never worth a note.
         uneven_bytes: Quantity<Size>,
+        /// Whether run times are judged, too. Dr. Elephant judges only data before 2.0.14.
+        judge_time: bool,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
         /// Map tasks whose input is local are compared with those whose input is remote only if there are this many
@@ -183,8 +185,9 @@ impl Check for Skewness {
         let winners = || group.winners().filter(|_| is_known);
         let bytes: Vec<(i64, usize)> = winners().filter_map(|row| Some((bytes_of(row)?, row))).collect();
         let run_times = RunTimes::of(app, *role, params.without_waiting);
+        let timed = group.winners().filter(|_| params.judge_time);
         let times: Vec<(i64, usize)> =
-            group.winners().filter_map(|row| Some((run_times.of_attempt(group, row)?, row))).collect();
+            timed.filter_map(|row| Some((run_times.of_attempt(group, row)?, row))).collect();
         if bytes.is_empty() && times.is_empty() {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its input or its run time"));
         }

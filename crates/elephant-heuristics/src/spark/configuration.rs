@@ -17,7 +17,19 @@ use elephant_model::model::spark::{ClusterManager, Spark};
 use elephant_rule::finding::{Advice, Judgement, Measure, Phrase, Subject, Verdict};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Quantity, Ratio, Size};
-use elephant_rule::params::rule_params;
+use elephant_rule::params::{choice, rule_params};
+
+choice! {
+    /// The cores of executors if `spark.executor.cores` is not set.
+    pub(super) enum UnsetCores {
+        /// Those that executors announce.
+        Announced = "announced",
+        /// One, as Dr. Elephant 2.0.9 assumes.
+        One = "one",
+        /// Zero, as Dr. Elephant assumes since then.
+        Zero = "zero",
+    }
+}
 
 rule_params! {
     /// Parameters of `spark-configuration`.
@@ -41,6 +53,9 @@ rule_params! {
         executor_memory: Ascending<Size>,
         /// Cores per executor.
         executor_cores: Ascending<Count>,
+        /// The cores of executors if spark.executor.cores is not set: those that executors announce, or a
+        /// number that Dr. Elephant assumes.
+        unset_cores: UnsetCores,
         /// Memory overhead per executor, if it is set.
         overhead: Ascending<Size>,
         /// Memory overhead / heap.

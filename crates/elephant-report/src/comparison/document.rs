@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::words::{
-    EXPIRED, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, of_several,
+    EXPIRED, LOST, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, of_several,
     unjudged_summary, why_absent,
 };
 use crate::document::{Block, Document, Finding, Media, Section};
 use crate::text::summary_lines;
 use crate::words::plural;
+use crate::wrap::clean;
 use elephant_base::severity::Severity;
 use elephant_engine::results::{
     Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared, Report,
@@ -220,6 +221,7 @@ fn failed(comparison: &Comparison, unjudged: Option<String>) -> Vec<String> {
     let mut sentences: Vec<String> = comparison.worse.then(|| help.to_owned()).into_iter().collect();
     sentences.extend(missing.map(|missing| format!("FAILED: {missing}; {MISSING_HELP}.")));
     sentences.extend(comparison.expired.iter().map(|place| format!("FAILED: {EXPIRED}: {place}")));
+    sentences.extend(comparison.lost.iter().map(|path| format!("FAILED: {LOST}: {}", clean(path))));
     sentences.extend(unjudged.map(|rest| format!("Not everything could be judged: {rest}.")));
     sentences
 }
@@ -255,9 +257,13 @@ pub(super) fn in_comment(comparison: &Comparison) -> Document<'_> {
         .expired
         .iter()
         .map(|place| labelled("expired", Severity::None, &format!("suppression: {place}")));
+    let lost = comparison
+        .lost
+        .iter()
+        .map(|path| labelled("lost", Severity::None, &format!("history: {}", clean(path))));
     let changes = comparison.jobs.iter().flat_map(changes);
     let mut lines: Vec<Block<'_>> =
-        expired.chain(changes).chain(comparison.jobs.iter().flat_map(not_judged)).collect();
+        expired.chain(lost).chain(changes).chain(comparison.jobs.iter().flat_map(not_judged)).collect();
     let left_out = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);
     let more = (left_out > 0).then(|| Block::Warning(format!("… and {left_out} more")));

@@ -18,6 +18,7 @@ pub(crate) struct BaselineView<'a> {
     undecided: bool,
     updated: bool,
     expired_suppressions: &'a [String],
+    lost_histories: &'a [String],
     summary: SummaryView,
     jobs: Each<'a, JobComparison, JobView<'a>>,
 }
@@ -30,6 +31,7 @@ pub(crate) fn baseline(comparison: &Comparison) -> BaselineView<'_> {
         undecided: comparison.undecided,
         updated: comparison.updated,
         expired_suppressions: &comparison.expired,
+        lost_histories: &comparison.lost,
         summary: summary(comparison.counts),
         jobs: Each(&comparison.jobs, job),
     }

@@ -10,6 +10,8 @@ use elephant_engine::results::{CauseTotal, Report};
 
 /// The kinds that are listed without details.
 const MOST: usize = 8;
+/// With fewer columns, the places are left out.
+const LEAST_ROOM: usize = 16;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let causes = &report.totals.causes;
@@ -22,11 +24,16 @@ pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) 
     let saved: Vec<String> = listed().map(|cause| saved_of_cause(&cause.savings, currency)).collect();
     let names = listed().map(|cause| width(cause.kind.words())).max().unwrap_or_default();
     let savings = saved.iter().map(|saved| width(saved)).max().unwrap_or_default().max(width("saves"));
-    writeln!(out, "{:width$}  {:savings$}  where", "Causes", "saves", width = names + 2)?;
+    let room = options.columns.saturating_sub(names + savings + 6);
+    let heading = if room < LEAST_ROOM { "" } else { "  where" };
+    writeln!(out, "{:width$}  {:savings$}{heading}", "Causes", "saves", width = names + 2)?;
     for (cause, saved) in listed().zip(&saved) {
         let start = format!("  {:names$}  {saved:savings$}", cause.kind.words());
-        let room = options.columns.saturating_sub(width(&start) + 2);
-        writeln!(out, "{start}  {}", place(cause, room, currency))?;
+        if room < LEAST_ROOM {
+            writeln!(out, "{}", start.trim_end())?;
+        } else {
+            writeln!(out, "{start}  {}", place(cause, room, currency))?;
+        }
     }
     if let Some(more) = causes.len().checked_sub(most).filter(|more| *more > 0) {
         writeln!(out, "  {} (--details)", plural(more as u64, "more kind"))?;

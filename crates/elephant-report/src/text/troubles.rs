@@ -29,7 +29,13 @@ pub(super) fn write(
     }
     let indent = options.text_column();
     let room = columns.saturating_sub(indent);
-    let text = if details { clean(&trouble.cause) } else { brief(&clean(&trouble.statement), room) };
+    let statement = clean(&trouble.statement);
+    let text = match (details, &trouble.failure) {
+        (true, _) => clean(&trouble.cause),
+        // It ends with the root cause.
+        (false, Some(_)) => statement,
+        (false, None) => brief(&statement, room),
+    };
     for line in lines(&text, room) {
         writeln!(out, "{:indent$}{line}", "")?;
     }

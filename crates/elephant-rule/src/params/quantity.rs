@@ -298,7 +298,7 @@ impl<U: Unit> Visitor<'_> for Written<U> {
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
         let quantity = Quantity::<U>::scaled(value, "");
-        let unexpected = || E::custom(format!("expected {}, got {value}", U::EXPECTED));
+        let unexpected = || E::custom(format!("expected {}, got {value:?}", U::EXPECTED));
         quantity.map(Quantity::get).ok_or_else(unexpected)
     }
 

@@ -50,7 +50,7 @@ impl PhaseFact {
     /// `None` if the log has no tasks of the phase.
     pub(super) fn of(app: &Application, subject: &Subject) -> Option<Self> {
         let group = app.groups.iter().find(|group| Phase::subject(group.kind) == *subject)?;
-        long_task(group).or_else(|| spilled(group)).or_else(|| number_of_tasks(app, group))
+        long_task(group).or_else(|| spilled(group)).or_else(|| Some(number_of_tasks(app, group)))
     }
 }
 
@@ -71,15 +71,15 @@ fn spilled(group: &TaskGroup) -> Option<PhaseFact> {
     (spilled > sum(&READ)?).then_some(PhaseFact::Spilled(Bytes::new(spilled)))
 }
 
-fn number_of_tasks(app: &Application, group: &TaskGroup) -> Option<PhaseFact> {
+fn number_of_tasks(app: &Application, group: &TaskGroup) -> PhaseFact {
     let tasks = group.tasks.len() as u64;
-    let Some(spark) = app.spark.as_deref() else { return Some(PhaseFact::Tasks(tasks)) };
+    let Some(spark) = app.spark.as_deref() else { return PhaseFact::Tasks(tasks) };
     let slots = most_slots(app, spark);
     if tasks > slots {
-        Some(PhaseFact::Waves { tasks, slots })
+        PhaseFact::Waves { tasks, slots }
     } else if (tasks as f64) < FEW * slots as f64 {
-        Some(PhaseFact::FewTasks { tasks, slots })
+        PhaseFact::FewTasks { tasks, slots }
     } else {
-        Some(PhaseFact::Tasks(tasks))
+        PhaseFact::Tasks(tasks)
     }
 }

@@ -44,13 +44,14 @@ pub(super) fn walk<T: Ord + Clone>(spans: &[Span<T>], from: Timestamp, to: Times
         }
         match (first.filter(|(start, _)| *start < at), rest.peek()) {
             (Some((start, of)), _) => {
-                *walked.phases.entry(of.clone()).or_default() += between(start, at);
+                let time = walked.phases.entry(of.clone()).or_default();
+                *time = *time + between(start, at);
                 at = start;
             }
             (None, next) => {
                 let until = next.map_or(from, |(_, until, _)| *until);
                 let idle = between(until, at);
-                walked.idle += idle;
+                walked.idle = walked.idle + idle;
                 if next.is_none() {
                     walked.before = idle;
                 } else if at == to {

@@ -23,10 +23,11 @@ fn place(app: &Application, trouble: &Trouble, findings: &[Finding]) -> String {
         [] | [Subject::Application | Subject::Driver] => queries_of(app, trouble, findings),
         [subject] => of_part(app, subject),
         [Subject::Stage(one), Subject::Stage(other)] => format!("stages {one} and {other}"),
-        [first, rest @ ..] => match rest.iter().all(|subject| noun(subject) == noun(first)) {
-            true => format!("{} {}s", rest.len() + 1, noun(first)),
-            false => format!("{} and {} more", of_part(app, first), rest.len()),
-        },
+        [Subject::Tasks(one), Subject::Tasks(other)] => format!("{one} and {other} tasks"),
+        [first, rest @ ..] if rest.iter().all(|subject| nouns(subject) == nouns(first)) => {
+            format!("{} {}", rest.len() + 1, nouns(first))
+        }
+        [first, rest @ ..] => format!("{} and {} more", of_part(app, first), rest.len()),
     }
 }
 
@@ -68,16 +69,16 @@ fn query(app: &Application, id: u64) -> String {
 }
 
 /// What a subject is one of.
-fn noun(subject: &Subject) -> &'static str {
+fn nouns(subject: &Subject) -> &'static str {
     match subject {
-        Subject::Node(_) => "node",
-        Subject::Tasks(_) => "kind of task",
-        Subject::Stage(_) => "stage",
-        Subject::Driver => "driver",
-        Subject::Executor(_) => "executor",
-        Subject::Job(_) => "job",
-        Subject::Query(_) => "query",
+        Subject::Node(_) => "nodes",
+        Subject::Tasks(_) => "kinds of tasks",
+        Subject::Stage(_) => "stages",
+        Subject::Driver => "drivers",
+        Subject::Executor(_) => "executors",
+        Subject::Job(_) => "jobs",
+        Subject::Query(_) => "queries",
         Subject::Operator(..) => "operator",
-        _ => "part",
+        _ => "parts",
     }
 }

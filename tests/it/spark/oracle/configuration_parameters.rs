@@ -119,7 +119,7 @@ fn amount(finding: &Finding, key: &str) -> Option<u64> {
 fn oracle_stages_analyzer() {
     let Some(entries) = entries("customSHSWork", STAGES) else { return };
     for entry in entries {
-        let report = judge(&application(&entry["inputs"]), &rules(&["dr-elephant"], ""));
+        let report = judge(&application(&entry["inputs"]), &rules(&["dr-elephant", "dr-elephant-shs"], ""));
         let found = report.findings.iter().filter(|finding| finding.rule == RULE);
         let of_stage = found.filter(|finding| matches!(finding.subject, Subject::Stage(_)));
         let of_stage: Vec<&Finding> = of_stage.collect();
@@ -145,7 +145,9 @@ fn oracle_stages_analyzer() {
 #[test]
 fn oracle_configuration_parameters() {
     let Some(entries) = entries("customSHSWork", WHOLE) else { return };
-    check(&entries, RULE, &["dr-elephant"], |entry| (application(&entry["inputs"]), String::new()));
+    check(&entries, RULE, &["dr-elephant", "dr-elephant-shs"], |entry| {
+        (application(&entry["inputs"]), String::new())
+    });
 }
 
 /// "4GB" and "640MB" as MiB; plain numbers unchanged.
@@ -159,7 +161,7 @@ fn setting(text: &str) -> u64 {
 fn oracle_recommended_settings() {
     let Some(entries) = entries("customSHSWork", WHOLE) else { return };
     for entry in entries {
-        let report = judge(&application(&entry["inputs"]), &rules(&["dr-elephant"], ""));
+        let report = judge(&application(&entry["inputs"]), &rules(&["dr-elephant", "dr-elephant-shs"], ""));
         let mut found = report.findings.iter().filter(|finding| finding.rule == RULE);
         let whole = found.find(|finding| finding.subject == Subject::Application).unwrap();
         let expected = &entry["expected"]["recommended"];

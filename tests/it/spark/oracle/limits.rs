@@ -26,7 +26,7 @@ fn read(entry: &Value) -> (App, String) {
 #[test]
 fn oracle_memory_limit() {
     let Some(entries) = entries("v2.0.9", "Spark Memory Limit") else { return };
-    check(&entries, "spark-memory-limit", &["dr-elephant"], read);
+    check(&entries, "spark-memory-limit", &["dr-elephant", "dr-elephant-2.0"], read);
 }
 
 /// Dr. Elephant reads no data from logs above its limit, so the oracle has no entry about them.
@@ -35,7 +35,7 @@ fn logs_above_the_fetcher_limit_are_critical_in_the_preset() {
     let app = App::with(&[], 1, 1).stage(vec![Task::new("1", 1000)]);
     let rules = |limit: &str| {
         let yaml = format!("rule: spark-event-log-limit\nsize: [{limit}, {limit}, {limit}, {limit}]\n");
-        elephant_sample::judge::rules(&["dr-elephant"], &yaml)
+        elephant_sample::judge::rules(&["dr-elephant", "dr-elephant-2.0"], &yaml)
     };
     let severity = |limit: &str| {
         super::worst(&app, &rules(limit), "spark-event-log-limit").map(|finding| finding.severity.name())

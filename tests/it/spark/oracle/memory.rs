@@ -7,7 +7,7 @@ use super::{check, entries, settings, worst};
 use elephant_sample::judge::rules;
 use elephant_testing::spark_log::{App, Executor, MIB, Task};
 
-const PRESETS: [&str; 1] = ["dr-elephant"];
+const PRESETS: [&str; 2] = ["dr-elephant", "dr-elephant-shs"];
 const BRANCH: &str = "customSHSWork";
 
 fn number(executor: &Value, path: &str) -> Option<u64> {

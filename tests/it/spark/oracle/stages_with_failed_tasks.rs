@@ -36,8 +36,10 @@ fn application(inputs: &Value) -> App {
 #[test]
 fn oracle_stages_with_failed_tasks() {
     let Some(entries) = entries("customSHSWork", "Stages with failed tasks") else { return };
-    check(&entries, RULE, &["dr-elephant"], |entry| (application(&entry["inputs"]), String::new()));
-    let report = judge(&application(&entries[0]["inputs"]), &rules(&["dr-elephant"], ""));
+    check(&entries, RULE, &["dr-elephant", "dr-elephant-shs"], |entry| {
+        (application(&entry["inputs"]), String::new())
+    });
+    let report = judge(&application(&entries[0]["inputs"]), &rules(&["dr-elephant", "dr-elephant-shs"], ""));
     let found = report.findings.iter().filter(|finding| finding.rule == RULE);
     let stages = found.filter(|finding| matches!(finding.subject, Subject::Stage(_))).count();
     assert_eq!(stages, 3);

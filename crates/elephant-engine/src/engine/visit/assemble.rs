@@ -9,6 +9,7 @@ use super::source::master_attempt;
 use super::{SUPERSEDED, Visit, Visited};
 use crate::engine::copies::counted;
 use crate::results::{SourceProblem, Summary};
+use elephant_base::address::Address;
 use elephant_input::inventory::Skipped;
 use elephant_input::kind::Reason;
 use elephant_parse::{Level, Problem};
@@ -110,7 +111,7 @@ fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
     let is_told = matches!(reason, Reason::Archive | Reason::OtherFormat);
     let of_other_trace = matches!(reason, Reason::OtherTrace(_));
     (of_other_trace || *named_by_user && !is_side_file && !is_told).then(|| SourceProblem {
-        source: path.display().to_string(),
+        source: Address::of(path).to_string(),
         problem: Problem {
             level: Level::Warning,
             code: "no-history".into(),

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::source::{SourceOutcome, error_problem};
 use super::{Turn, Visit};
 use crate::results::SourceProblem;
+use elephant_base::address::Address;
 use elephant_base::state::State;
 use elephant_input::error::InputError;
 use elephant_input::inventory::{Failure, Inventory, Notice, Skipped, Source, by_bytes};
@@ -252,7 +253,7 @@ fn merge_pseudo_file_systems(notices: &mut Vec<Noticed>) {
 
 fn failed(failure: &Failure) -> Failed {
     let Failure { error, file, named_by_user, count } = failure;
-    let mut told = error_problem(error.path().display().to_string(), error.code(), error.to_string());
+    let mut told = error_problem(Address::of(error.path()).to_string(), error.code(), error.to_string());
     told.problem.count = *count;
     Failed { path: error.path().to_path_buf(), file: file.clone(), named_by_user: *named_by_user, told }
 }
@@ -260,7 +261,7 @@ fn failed(failure: &Failure) -> Failed {
 /// The warning for data that was not read, or a remark if nothing can be missing.
 fn noticed(notice: &Notice) -> Noticed {
     let Notice { error, count } = notice;
-    let (source, message) = (error.path().display().to_string(), error.to_string());
+    let (source, message) = (Address::of(error.path()).to_string(), error.to_string());
     let level = match error {
         InputError::PseudoFileSystem { .. } => Level::Info,
         _ => Level::Warning,

@@ -1,6 +1,6 @@
 //! Sizes of executors and driver.
 
-use super::{Issue, LIMITED, Settings, setting, whole};
+use super::{Issue, LIMITED, Settings, UnsetCores, setting, whole};
 use crate::spark::support::application::change_to;
 use crate::spark::support::limited::Limited;
 use crate::spark::support::memory::{
@@ -23,8 +23,12 @@ const FEWER_TASKS: &str = "run fewer tasks per JVM";
 const STAR: &str = "{name} contains an asterisk";
 
 pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
-    let announced = spark.executors.iter().filter_map(|executor| executor.cores).max().map(u64::from);
-    let cores = whole(app, ConfKey::ExecutorCores).or(announced);
+    let unset = || match params.unset_cores {
+        UnsetCores::Announced => spark.executors.iter().filter_map(|executor| executor.cores).max(),
+        UnsetCores::One => Some(1),
+        UnsetCores::Zero => Some(0),
+    };
+    let cores = whole(app, ConfKey::ExecutorCores).or_else(|| unset().map(u64::from));
     let fits = heap_that_fits(app, spark);
     let mut memory = memory((params, &params.executor_memory), app, ConfKey::ExecutorMemory, fits);
     if let Some(memory) = memory.as_mut().filter(|_| was_short(app, spark)) {

@@ -3,6 +3,7 @@
 mod history;
 mod new_rule;
 mod page;
+mod presets;
 mod spark;
 
 use std::collections::BTreeSet;
@@ -15,7 +16,7 @@ use elephant_engine::engine::{Options, analyze};
 use elephant_rule::finding::{Finding, Measure, Provenance};
 use elephant_rule::params::ParamValue;
 use elephant_rule::params::layers::{Origin, Parameter};
-use elephant_ruleset::{ActiveRule, PRESETS, RuleFile, RuleSet, settings};
+use elephant_ruleset::{PRESETS, RuleFile, RuleSet, settings};
 use serde::Deserialize;
 use serde_yaml::Mapping;
 use walkdir::WalkDir;
@@ -268,16 +269,17 @@ fn presets_hold_every_value_that_they_judge_by() {
     for (name, _) in PRESETS {
         let files: Vec<RuleFile> = below(name).iter().chain([name]).flat_map(|name| preset(name)).collect();
         let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap();
-        // Dr. Elephant 0.4 had no rules on Spark, so the preset says nothing about them.
-        let covers = |rule: &&ActiveRule| *name != "dr-elephant-0.4" || rule.engine() != "spark";
-        for rule in rules.rules().iter().filter(|rule| rule.enabled.value).filter(covers) {
-            let built_in = rule.params.iter().filter(|param| matches!(param.origin, Origin::BuiltIn));
-            let values = defaults_of(&rule.info.id);
+        let of_rules = rules.rules().iter().filter(|rule| rule.enabled.value);
+        let of_rules = of_rules.map(|rule| (rule.info.id.as_ref(), rule.params.as_slice()));
+        let shared = presets::shared_settings().map(|id| (id, rules.settings(id)));
+        for (id, params) in of_rules.chain(shared) {
+            let built_in = params.iter().filter(|param| matches!(param.origin, Origin::BuiltIn));
+            let values = defaults_of(id);
             missing.extend(built_in.map(|param| {
                 let value =
                     values.get(&*param.key).map(|value| serde_yaml::to_string(value).unwrap_or_default());
                 let value = value.unwrap_or_default().trim().replace('\n', " ");
-                format!("rules/presets/{name}.yaml: rule {}: add \"{}: {value}\"", rule.info.id, param.key)
+                format!("rules/presets/{name}.yaml: rule {id}: add \"{}: {value}\"", param.key)
             }));
         }
     }

@@ -18,7 +18,10 @@ const UNTIL_STARTED_IN_QUEUE: Millis = Millis::from_secs(24 * 60 * 60);
 const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
 /// An end that nothing confirms is believed up to this long after everything else in the log. In recordings it is at most
 /// ten minutes.
-const LONG_AFTER: Millis = Millis::from_secs(60 * 60);
+const LONG_AFTER: Millis = Millis::from_secs(3 * 60 * 60);
+/// A driver may wait for its user all day, so the end must also be this many times as long after everything else as
+/// everything else took.
+const MANY_TIMES: u64 = 30;
 
 /// A start this long before everything else in the log is doubted if anything contradicts it.
 const LONG_BEFORE: Millis = Millis::from_secs(60 * 60);
@@ -104,8 +107,9 @@ impl Builder {
         }
         // A driver may work alone, or wait for its user. Costs that rest on nothing else must not outweigh those that do.
         let silence = Millis::between(last, end).unwrap_or_default();
-        (silence > LONG_AFTER && silence > apart(first, last)).then_some(
-            "its end is more than an hour after everything else in the log, and longer after it than everything else took; \
+        let times_as_long = Millis::new(apart(first, last).get().saturating_mul(MANY_TIMES));
+        (silence > LONG_AFTER && silence > times_as_long).then_some(
+            "its end is hours after everything else in the log, and 30 times as long after it as everything else took; \
              nothing confirms that the application was idle for so long",
         )
     }

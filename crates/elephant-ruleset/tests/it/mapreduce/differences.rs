@@ -70,6 +70,37 @@ fn time_skew_of_a_few_seconds_is_not_a_finding() {
     assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::Critical));
 }
 
+fn judged_by(presets: &[&str]) -> RuleSet {
+    let files = |preset: &&str| elephant_ruleset::find_files(std::path::Path::new(preset)).unwrap();
+    let files: Vec<_> = presets.iter().flat_map(files).collect();
+    RuleSet::with_files(elephant_heuristics::BUILT_IN, &files).unwrap()
+}
+
+#[test]
+fn only_data_is_skewed_before_version_2_0_14() {
+    let values = json!({"HDFS_BYTES_READ": MIB});
+    let groups = json!([group("map", 200, 1000, values.clone()), group("map", 1, 20_000, values)]);
+    let app = read(&Job::succeeded(&groups).history(), &[]);
+    assert_eq!(severity(&judged_by(&["dr-elephant"]), &app, "mapper-skew"), Some(Severity::Critical));
+    for presets in [&["dr-elephant-0.4"][..], &["dr-elephant", "dr-elephant-2.0"]] {
+        assert_eq!(severity(&judged_by(presets), &app, "mapper-skew"), Some(Severity::None), "{presets:?}");
+    }
+}
+
+#[test]
+fn tasks_that_compute_read_slowly_for_dr_elephant() {
+    let values = json!({"HDFS_BYTES_READ": 64 * MIB, "CPU_MILLISECONDS": 90 * MINUTE});
+    let app = read(&Job::succeeded(&json!([group("map", 4, 120 * MINUTE, values)])).history(), &[]);
+    assert_eq!(severity(&defaults(), &app, "mapper-speed"), Some(Severity::Low));
+    for preset in ["dr-elephant", "dr-elephant-0.4"] {
+        assert_eq!(
+            severity(&judged_by(&[preset]), &app, "mapper-speed"),
+            Some(Severity::Critical),
+            "{preset}"
+        );
+    }
+}
+
 /// Five reduce tasks; one fetches twelve times as much as the others and ends eleven minutes after them.
 #[test]
 fn time_lost_decides_however_few_the_tasks_are() {

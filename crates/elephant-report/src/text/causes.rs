@@ -22,13 +22,15 @@ pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) 
     let most = if options.details { causes.len() } else { MOST };
     let listed = || causes.iter().take(most);
     let saved: Vec<String> = listed().map(|cause| saved_of_cause(&cause.savings, currency)).collect();
-    let names = listed().map(|cause| width(cause.kind.words())).max().unwrap_or_default();
     let savings = saved.iter().map(|saved| width(saved)).max().unwrap_or_default().max(width("saves"));
+    let names = listed().map(|cause| width(cause.kind.words())).max().unwrap_or_default();
+    let names = names.min(options.columns.saturating_sub(savings + 4));
     let room = options.columns.saturating_sub(names + savings + 6);
     let heading = if room < LEAST_ROOM { "" } else { "  where" };
-    writeln!(out, "{:width$}  {:savings$}{heading}", "Causes", "saves", width = names + 2)?;
+    let heading = format!("{:width$}  {:savings$}{heading}", "Causes", "saves", width = names + 2);
+    writeln!(out, "{}", heading.trim_end())?;
     for (cause, saved) in listed().zip(&saved) {
-        let start = format!("  {:names$}  {saved:savings$}", cause.kind.words());
+        let start = format!("  {:names$}  {saved:savings$}", fit(cause.kind.words(), names));
         if room < LEAST_ROOM {
             writeln!(out, "{}", start.trim_end())?;
         } else {

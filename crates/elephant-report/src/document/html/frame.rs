@@ -15,7 +15,7 @@ pub(crate) struct Code {
 /// Colours, tables and charts of every page.
 pub(crate) const STYLE: Code = Code {
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/page.css")),
-    hash: "sha256-MVOWstYeH3NqJgNmu6BkMi0B+EcHb1Tir6uFnN15Cos=",
+    hash: "sha256-C+W/qTi+/UCwOiJPoMrOVmKJbktrDoIEutXjxDKSEL4=",
 };
 /// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
 pub(crate) const CHART_STYLE: Code = Code {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::application::hanging;
 use super::{INDENT, TextOptions};
 use crate::words::whole_percent as percent;
 use crate::wrap::{clean, fit, width};
@@ -24,7 +25,7 @@ pub(super) fn write(
     } else {
         format!("Where {total} went, up to the end of the log")
     };
-    writeln!(out, "{:INDENT$}{heading}", "")?;
+    hanging(&heading, options.columns, out)?;
     account.parts.iter().try_for_each(|part| row(part, options, out))
 }
 

@@ -7,26 +7,34 @@ use std::path::Path;
 /// What stands in place of a secret.
 const HIDDEN: &str = "***";
 
-/// Parts of the names of parameters whose values are secret.
-const SECRETS: [&str; 17] = [
+/// Parts of names whose values are secret: those of Hadoop's `hadoop.security.sensitive-config-keys` and Spark's
+/// `spark.redaction.regex`, and common names of service keys.
+#[doc(hidden)]
+pub const SECRET_NAMES: [&str; 20] = [
     "secret",
     "password",
     "passwd",
     "passphrase",
     "token",
     "credential",
-    "signature",
-    "apikey",
-    "api_key",
-    "api-key",
     "accesskey",
     "access_key",
     "access-key",
+    "access.key",
     "accountkey",
     "account_key",
+    "apikey",
+    "api_key",
+    "api-key",
+    "api.key",
     "privatekey",
     "private_key",
+    "private-key",
+    "private.key",
 ];
+
+/// The same in addresses only: whoever has the signature of a signed address may read what it names.
+const SIGNATURE: &str = "signature";
 
 /// Names of parameters that are too short to look for in longer names.
 const SHORT_NAMES: [&str; 8] =
@@ -143,7 +151,9 @@ fn without_values(word: &str) -> Cow<'_, str> {
 fn is_secret(name: &str) -> bool {
     let lower = decoded(name).to_ascii_lowercase();
     let last = lower.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    SECRETS.iter().any(|secret| lower.contains(secret)) || SHORT_NAMES.contains(&last)
+    lower.contains(SIGNATURE)
+        || SECRET_NAMES.iter().any(|secret| lower.contains(secret))
+        || SHORT_NAMES.contains(&last)
 }
 
 /// A name without escapes such as `%73`, which servers read like the letter.

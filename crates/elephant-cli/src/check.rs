@@ -270,9 +270,9 @@ fn expired(uses: &[SuppressionUse]) -> Vec<String> {
     expired.map(|used| format!("{} ({})", used.origin, used.rules)).collect()
 }
 
-/// The problem of an accepted history that is none any more.
+/// The problem of an accepted history that was emptied or overwritten.
 fn lost_problem(path: &str) -> SourceProblem {
-    let message = "it was an event log or job history when it was accepted, and is none any more; restore it, or accept the \
+    let message = "a file of this name was an event log or job history when it was accepted, and is not one now; restore it, or accept the \
                    loss with --update";
     let problem = Problem {
         level: Level::Error,

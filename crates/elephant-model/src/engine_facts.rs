@@ -8,6 +8,8 @@ use elephant_base::units::{Bytes, Millis};
 pub mod spark {
     use super::{Bytes, Millis};
 
+    /// The call site of every call from Python or R (Java's reflection, through Py4J): it names nothing of the user's.
+    pub const CALL_THROUGH_REFLECTION: &str = "NativeMethodAccessorImpl.java";
     /// The part of a heap that Spark reserves for itself (since 1.6: `UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
     pub const RESERVED_MEMORY: Bytes = Bytes::from_mib(300);
     /// The default overhead as a share of the heap (`spark.executor.memoryOverheadFactor`, since 3.3; before,

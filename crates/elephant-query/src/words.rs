@@ -3,12 +3,11 @@
 use crate::operator::OperatorKind;
 use crate::plan_text;
 use crate::query::{PlacedOperator, Query};
+use elephant_model::engine_facts::spark::CALL_THROUGH_REFLECTION;
 use elephant_model::model::spark::SqlExecution;
 
 /// Maximum length of a name, in characters.
 const MAX_LEN: usize = 60;
-/// The call that stands for every call from Python or R: it names nothing of the user's.
-const NO_CALL: &str = "NativeMethodAccessorImpl.java";
 
 /// Tags that Spark itself gives to the jobs of a session or an operation.
 const OF_SPARK: [&str; 3] = ["spark-session-", "SparkConnect_", "spark-job-tag-"];
@@ -16,7 +15,7 @@ const OF_SPARK: [&str; 3] = ["spark-session-", "SparkConnect_", "spark-job-tag-"
 /// "query 12 "daily import"", or "query 12" if only the call through Python is known.
 #[must_use]
 pub fn name_of_query(execution: &SqlExecution) -> String {
-    let told = execution.description.as_deref().filter(|told| !told.contains(NO_CALL));
+    let told = execution.description.as_deref().filter(|told| !told.contains(CALL_THROUGH_REFLECTION));
     let is_own = |tag: &&str| !OF_SPARK.iter().any(|start| tag.starts_with(start));
     let told = told.or_else(|| execution.tags.iter().map(String::as_str).find(is_own)).map(first_line);
     match told.filter(|told| !told.is_empty()) {

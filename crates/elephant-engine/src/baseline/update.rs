@@ -23,7 +23,7 @@ use crate::results::{
 ///   not in the report; `prune` removes them.
 /// - Runs that succeeded are added, and the oldest beyond [`Baseline::keep_runs`] are dropped. A regressed
 ///   run starts a new level: earlier runs are dropped, because they cost less than what is accepted now.
-/// - Histories that are none any more are forgotten.
+/// - Files that no longer hold a history are forgotten.
 /// - Jobs that are not in the report stay. `prune` removes them, unless some run has lost its job's name:
 ///   it may belong to one of them.
 ///

@@ -23,13 +23,13 @@ pub struct Comparison {
     pub worse: bool,
     /// Expired suppressions, as `file:line (rules)`.
     pub expired: Vec<String>,
-    /// The paths of accepted histories that are none any more: they were emptied or overwritten.
+    /// The paths of accepted histories that were emptied or overwritten.
     pub lost: Vec<String>,
     /// Why the run itself failed; the comparison then covers only a part.
     pub unfinished: Option<&'static str>,
     /// Whether accepted jobs that did not run fail the check.
     pub requires_all: bool,
-    /// Whether the check failed: something is worse, a suppression has expired, an accepted history is none any more, or a
+    /// Whether the check failed: something is worse, a suppression has expired, an accepted history was emptied or overwritten, or a
     /// required job did not run.
     pub failed: bool,
     /// Whether the check does not pass because some run could not be judged.

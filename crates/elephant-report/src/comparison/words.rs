@@ -9,8 +9,7 @@ use elephant_engine::results::{
 };
 
 /// The message about an accepted history that was emptied or overwritten.
-pub(crate) const LOST: &str =
-    "an accepted history is none any more; restore it, or accept the input without it with --update";
+pub(crate) const LOST: &str = "an accepted history was emptied or overwritten; restore it, or accept the input without it with --update";
 /// The message about an expired suppression.
 pub(crate) const EXPIRED: &str = "a suppression has expired; fix its findings, or change its \"until\" date";
 

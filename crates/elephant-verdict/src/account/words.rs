@@ -2,10 +2,9 @@
 
 use super::{Part, PhaseFact, What};
 use elephant_base::units::{Millis, with_thousands};
+use elephant_model::engine_facts::spark::CALL_THROUGH_REFLECTION;
 use elephant_model::model::Subject;
 
-/// The call that stands for every call from Python or R: it names nothing of the user's.
-const NO_CALL: &str = "NativeMethodAccessorImpl.java";
 /// Calls of Spark's own threads.
 const OF_SPARK: &str = "$anonfun$withThreadLocalCaptured";
 /// A smaller share of the time without a task is not told.
@@ -14,7 +13,7 @@ const TOLD: f64 = 0.1;
 /// A call site, unless it is the one of all calls from Python.
 pub(super) fn plain_call(call: &str) -> Option<&str> {
     let first_line = call.lines().next().unwrap_or_default().trim();
-    let is_own = !first_line.contains(NO_CALL) && !first_line.starts_with(OF_SPARK);
+    let is_own = !first_line.contains(CALL_THROUGH_REFLECTION) && !first_line.starts_with(OF_SPARK);
     (!first_line.is_empty() && is_own).then_some(first_line)
 }
 

@@ -8,6 +8,7 @@ use super::on_queries::{Judge, OnQueries};
 use crate::declare::spark as rule;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_catalogue::{Rule, load};
+use elephant_model::engine_facts::spark::CALL_THROUGH_REFLECTION;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Facet, Job, Spark, Stage, StageAttempt, without_folders};
 use elephant_query::{Cost, Ground, OperatorKind, Purpose, name_of_source};
@@ -36,8 +37,6 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str = "{jobs} only {what}[ of {paths}][, called by {call}]: {lost_ms}, {lost_ratio:%} of the run time, before \
                        queries read anything ({limit})";
 
-/// The call that stands for every call from Python or R: it names nothing of the user's.
-const NO_CALL: &str = "NativeMethodAccessorImpl.java";
 /// How many paths a message names.
 const NAMED: usize = 3;
 
@@ -155,7 +154,9 @@ fn cost(ground: &Ground<'_>, stages: &[&Stage], wall: Millis) -> Cost {
 /// Where the longest stage was called: "load at Sales.scala:12", or the method of Spark if only the call through Python is known.
 fn call(stages: &[&Stage], cost: &Cost) -> String {
     let longest = cost.stages.first().and_then(|id| stages.iter().find(|stage| stage.id == *id));
-    let name = longest.and_then(|stage| stage.name.as_deref()).filter(|name| !name.contains(NO_CALL));
+    let name = longest
+        .and_then(|stage| stage.name.as_deref())
+        .filter(|name| !name.contains(CALL_THROUGH_REFLECTION));
     let method = || {
         let call = longest?.first_call.as_deref()?.split('(').next()?;
         let mut parts = call.rsplit('.');

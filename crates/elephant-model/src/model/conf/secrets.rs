@@ -1,30 +1,9 @@
 //! Passwords and keys in configurations.
 
+use elephant_base::address::SECRET_NAMES;
+
 /// The replacement for a secret, as Spark writes it.
 const REDACTED: &str = "*********(redacted)";
-
-/// Parts of names whose values are secret: those of Hadoop's `hadoop.security.sensitive-config-keys` and
-/// Spark's `spark.redaction.regex`, and common names of service keys.
-const SECRET: [&str; 18] = [
-    "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "token",
-    "access.key",
-    "accesskey",
-    "credential",
-    "apikey",
-    "api_key",
-    "api-key",
-    "api.key",
-    "privatekey",
-    "private_key",
-    "private-key",
-    "private.key",
-    "accountkey",
-    "account_key",
-];
 
 /// Suffixes of keys that hold a secret's location or policy, not the secret.
 const HARMLESS_ENDINGS: [&str; 8] =
@@ -73,7 +52,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     }
     // Azure's account keys contain the account name: `fs.azure.account.key.ACCOUNT.blob.core.windows.net`.
     let of_account = lower.contains("account.key.") || lower.ends_with("account.key");
-    SECRET.iter().any(|part| lower.contains(part))
+    SECRET_NAMES.iter().any(|part| lower.contains(part))
         || of_account
         || (names_pwd(&lower) && !is_folder(name, value))
         || (names_header(&lower) && !is_switch(value))

@@ -211,7 +211,7 @@ fn account(app: &ApplicationReport) -> String {
     let Some(account) = &app.account else { return String::new() };
     let mut list = format!("Where {} went:\n\n", account.total);
     for part in &account.parts {
-        let told = [Some(part.name()).filter(|name| !name.is_empty()), part.stages(), part.note()];
+        let told = [Some(part.name()), part.stages(), part.note()];
         let told = told.into_iter().flatten().collect::<Vec<_>>().join(", ");
         // Writing to a string cannot fail.
         let _ = writeln!(list, "- {} %, {}: {}", whole_percent(part.share), part.time, text(&told, SENTENCE));

@@ -46,10 +46,9 @@ fn row(part: &Part, options: TextOptions, out: &mut dyn Write) -> io::Result<()>
 /// "query 3: scan of events (stage 0.0)", with the stage in full.
 fn named(part: &Part, room: usize) -> String {
     let name = clean(&part.name());
-    match (part.stages(), name.as_str()) {
-        (None, _) => fit(&name, room),
-        (Some(stages), "") => fit(&stages, room),
-        (Some(stages), _) => {
+    match part.stages() {
+        None => fit(&name, room),
+        Some(stages) => {
             let stages = format!(" ({stages})");
             fit(&name, room.saturating_sub(width(&stages))) + &stages
         }

@@ -1,6 +1,6 @@
 //! The parts of an account in words.
 
-use super::{Part, PhaseFact, What};
+use super::{Owner, Part, PhaseFact, What};
 use elephant_base::units::{Millis, with_thousands};
 use elephant_model::engine_facts::spark::CALL_THROUGH_REFLECTION;
 use elephant_model::model::Subject;
@@ -26,30 +26,43 @@ fn outside(idle: Millis, before: Millis, after: Millis) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// "query 3: scan of events".
+fn purpose(owner: Option<&Owner>, does: Option<&str>) -> Option<String> {
+    let told = [owner.map(|owner| owner.name.as_str()), does];
+    let told: Vec<&str> = told.into_iter().flatten().filter(|name| !name.is_empty()).collect();
+    (!told.is_empty()).then(|| told.join(": "))
+}
+
 impl Part {
-    /// What happened: "query 3: scan of events"; empty if only [`Self::stages`] are known.
+    /// What happened: "query 3: scan of events", or where, if nothing else is known: "3 stages".
     #[must_use]
     pub fn name(&self) -> String {
         match &self.what {
-            What::Phase { subject: Subject::Stage(_), owner, does, .. }
-            | What::Stages { owner, does, .. } => {
-                let told = [owner.as_ref().map(|owner| owner.name.as_str()), does.as_deref()];
-                told.into_iter().flatten().collect::<Vec<_>>().join(": ")
+            What::Phase { subject, .. } if !matches!(subject, Subject::Stage(_)) => {
+                format!("{} tasks", subject.name())
             }
-            What::Phase { subject, .. } => format!("{} tasks", subject.name()),
+            What::Phase { subject, owner, does, .. } => {
+                purpose(owner.as_ref(), does.as_deref()).unwrap_or_else(|| subject.name().into_owned())
+            }
+            What::Stages { owner, count, does } => {
+                purpose(owner.as_ref(), does.as_deref()).unwrap_or_else(|| counted(*count, "stage"))
+            }
             What::Idle { .. } => "no task ran".to_owned(),
             What::Rest { .. } => "the rest".to_owned(),
         }
     }
 
-    /// Where it happened: "stage 0.0", "12 stages"; `None` for what is no stage.
+    /// Where it happened: "stage 0.0", "12 stages"; `None` for what is no stage, or if [`Self::name`] says it.
     #[must_use]
     pub fn stages(&self) -> Option<String> {
-        match &self.what {
-            What::Phase { subject: subject @ Subject::Stage(_), .. } => Some(subject.name().into_owned()),
-            What::Stages { count, .. } => Some(counted(*count, "stage")),
-            What::Phase { .. } | What::Idle { .. } | What::Rest { .. } => None,
-        }
+        let (place, owner, does) = match &self.what {
+            What::Phase { subject: subject @ Subject::Stage(_), owner, does, .. } => {
+                (subject.name().into_owned(), owner, does)
+            }
+            What::Stages { owner, count, does } => (counted(*count, "stage"), owner, does),
+            What::Phase { .. } | What::Idle { .. } | What::Rest { .. } => return None,
+        };
+        purpose(owner.as_ref(), does.as_deref()).map(|_| place)
     }
 
     /// "544 tasks share 200 slots"; `None` if there is nothing to add.

@@ -1,5 +1,5 @@
 //! Times every question of `history` on a store with many applications:
-//! `cargo bench --bench store --features store -- 100000`. The store is kept in `target/bench-data` and made
+//! `cargo bench --bench store -- 100000`. The store is kept in `target/bench-data` and made
 //! only once. With `-- 100000 postgres://…` it is a database on a server, which is filled if it is empty. With `changed`,
 //! every job changes its settings in the middle of the year, and not one of ten. With `singly`, each application is one
 //! transaction while the store is filled, as `ingest` does it; otherwise `fill` writes 1,000 in one.

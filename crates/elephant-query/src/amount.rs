@@ -1,7 +1,7 @@
 //! What the metrics of operators count, by Spark's names for them.
 
-use crate::counter::{SqlCounter as C, Unit, counter_of, plain_name};
 use crate::query::{PlacedOperator, Value};
+use elephant_model::model::spark::{SqlCounter as C, Unit, counter_of, names_of_counters, plain_name};
 
 /// What a metric counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub fn amount_of(name: &str) -> Option<Amount> {
 
 /// The names that are known here.
 pub fn metric_names() -> impl Iterator<Item = &'static str> {
-    crate::counter::names().chain(OTHERS.iter().map(|&(name, _)| name))
+    names_of_counters().chain(OTHERS.iter().map(|&(name, _)| name))
 }
 
 const fn of_counter(counter: C) -> Amount {

@@ -5,13 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::counter::SqlCounter;
 use crate::ground::Ground;
-use crate::operator::OperatorKind;
-use crate::query::{PlacedOperator, Query};
+use crate::query::Query;
 use crate::words::below;
-use elephant_model::model::Application;
-use elephant_model::model::spark::SqlExecution;
+use elephant_model::model::spark::{OperatorKind, SqlCounter, SqlExecution};
 
 /// A cached table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +45,8 @@ struct Reading {
 impl Reading {
     fn of(query: &Query<'_>, scan: usize) -> Option<Self> {
         let operator = query.operators.get(scan)?;
-        let under = below(query, scan);
-        let filling = under.iter().filter(|place| **place != scan);
-        let filling: Vec<&PlacedOperator<'_>> = filling.filter_map(|&at| query.operators.get(at)).collect();
+        let filling =
+            query.operators.get(below(query, scan)).and_then(|scan| scan.get(1..)).unwrap_or_default();
         let values = filling.iter().flat_map(|operator| &operator.values);
         let accumulators: BTreeSet<u64> = values.map(|value| value.accumulator).collect();
         let own = operator.total(SqlCounter::OutputRows);
@@ -115,7 +111,7 @@ impl Ground<'_> {
             return tables;
         }
         // Reading a cache may be so fast that the query is not costly.
-        let using = self.spark.sql.iter().filter(|execution| uses_cache(self.app, execution));
+        let using = self.spark.sql.iter().filter(|execution| uses_cache(execution));
         for query in using.map(|execution| self.all().query(execution)) {
             for reading in scans(&query).filter_map(|scan| Reading::of(&query, scan)) {
                 let known = reading.accumulators.iter().find_map(|id| by_accumulator.get(id).copied());
@@ -136,7 +132,6 @@ fn scans<'q>(query: &'q Query<'_>) -> impl Iterator<Item = usize> + 'q {
         .map(|(place, _)| place)
 }
 
-fn uses_cache(app: &Application, execution: &SqlExecution) -> bool {
-    let mut names = execution.plan.operators.iter().filter_map(|operator| app.strings.get(operator.name));
-    names.any(|name| OperatorKind::of(name) == OperatorKind::CachedScan)
+fn uses_cache(execution: &SqlExecution) -> bool {
+    execution.plan.operators.iter().any(|operator| operator.kind == OperatorKind::CachedScan)
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ground::{Ground, TaskTime};
-use crate::operator::{Engine, OperatorKind};
 use crate::query::{PlacedOperator, Query};
 use elephant_base::units::Millis;
+use elephant_model::model::spark::{OperatorEngine, OperatorKind};
 
 /// Whether an operator does work that an engine may take over: it reads, computes or writes rows.
 fn works(operator: &PlacedOperator<'_>) -> bool {
@@ -27,7 +27,9 @@ fn works(operator: &PlacedOperator<'_>) -> bool {
 #[must_use]
 pub fn in_the_jvm(query: &Query<'_>) -> BTreeSet<usize> {
     let own = |operator: &PlacedOperator<'_>| {
-        works(operator) && Engine::of(operator.name) == Engine::Jvm && !operator.stages.is_empty()
+        works(operator)
+            && OperatorEngine::of(operator.name) == OperatorEngine::Jvm
+            && !operator.stages.is_empty()
     };
     (0..).zip(&query.operators).filter(|(_, operator)| own(operator)).map(|(place, _)| place).collect()
 }
@@ -56,7 +58,8 @@ impl Ground<'_> {
             let is_native = |part: &&crate::Part| {
                 let operator = query.operators.get(part.operator);
                 part.execution == query.execution.id
-                    && operator.is_some_and(|operator| Engine::of(operator.name) != Engine::Jvm)
+                    && operator
+                        .is_some_and(|operator| OperatorEngine::of(operator.name) != OperatorEngine::Jvm)
             };
             let native: Millis = work.parts.iter().filter(is_native).map(|part| part.time).sum();
             time.add(stage, Millis::new(work.total.get().saturating_sub(native.get())));

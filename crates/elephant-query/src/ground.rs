@@ -3,12 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::counter::SqlCounter;
 use crate::pipeline::StageWork;
 use crate::query::{Queries, Query};
 use elephant_base::units::Millis;
 use elephant_model::model::Application;
-use elephant_model::model::spark::{Spark, SqlExecution, Stage, StageAttempt};
+use elephant_model::model::spark::{Spark, SqlCounter, SqlExecution, Stage, StageAttempt};
 
 /// Queries that took a smaller share of the run are not looked at: whatever they waste, no rule reports it.
 const LEAST_SHARE: f64 = 0.005;
@@ -126,19 +125,23 @@ impl<'a> Ground<'a> {
     /// What the stages took in which these operators of a query ran, without the own times of its other operators, except the
     /// aggregations that they feed.
     #[must_use]
-    pub fn time_of_all(&self, query: &Query<'_>, operators: &BTreeSet<usize>) -> TaskTime {
+    pub fn time_of_all(&self, query: &Query<'_>, operators: impl IntoIterator<Item = usize>) -> TaskTime {
         let mut time = TaskTime::default();
-        let stages: BTreeSet<u32> = operators
-            .iter()
-            .filter_map(|&place| query.operators.get(place))
-            .flat_map(|operator| operator.stages.iter().copied())
-            .collect();
-        let fed: BTreeSet<usize> =
-            operators.iter().filter_map(|&operator| fed_aggregation(query, operator)).collect();
+        let mut stages = BTreeSet::new();
+        let mut wanted = vec![false; query.operators.len()];
+        for place in operators {
+            let Some(operator) = query.operators.get(place) else { continue };
+            stages.extend(operator.stages.iter().copied());
+            for place in [Some(place), fed_aggregation(query, place)].into_iter().flatten() {
+                if let Some(wanted) = wanted.get_mut(place) {
+                    *wanted = true;
+                }
+            }
+        }
         for stage in stages {
             let Some(work) = self.work.get(&stage) else { continue };
             let is_other = |part: &&crate::Part| {
-                let is_wanted = operators.contains(&part.operator) || fed.contains(&part.operator);
+                let is_wanted = wanted.get(part.operator).copied().unwrap_or(false);
                 part.execution != query.execution.id || !is_wanted
             };
             let others: Millis = work.parts.iter().filter(is_other).map(|part| part.time).sum();

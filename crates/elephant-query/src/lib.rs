@@ -9,11 +9,9 @@
 
 mod amount;
 mod caches;
-mod counter;
 mod drawn;
 mod fallback;
 mod ground;
-mod operator;
 mod pipeline;
 mod plan_text;
 mod pruning;
@@ -30,13 +28,13 @@ mod values;
 mod wall;
 mod words;
 
+pub use elephant_model::model::spark::{JoinKind, OperatorKind, SqlCounter, plain_name};
+
 pub use amount::{Amount, amount_of, metric_names};
 pub use caches::CachedTable;
-pub use counter::{SqlCounter, counter_of, plain_name};
 pub use drawn::{Drawn, DrawnOperator};
 pub use fallback::{in_the_jvm, transitions};
 pub use ground::{Cost, Ground, TaskTime};
-pub use operator::{Engine, JoinKind, OperatorKind};
 pub use pipeline::{Part, StageWork};
 pub use pruning::{Unpruned, WhyUnpruned, chooses_partitions, filter_above, partition_columns, unpruned};
 pub use purpose::Purpose;

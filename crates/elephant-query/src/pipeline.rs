@@ -6,11 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::counter::SqlCounter;
 use crate::query::{PlacedOperator, Queries, Query, Value};
 use elephant_base::units::Millis;
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::SqlExecution;
+use elephant_model::model::spark::{SqlCounter, SqlExecution};
 
 /// The task time of a stage, and what explains it.
 #[derive(Debug, Clone, PartialEq, Eq)]

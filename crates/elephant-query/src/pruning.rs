@@ -5,12 +5,12 @@
 //! evaluate itself (`FileSourceStrategy`, `DataSourceUtils.getPartitionFiltersAndDataFilters`). It takes these out of the
 //! filter above the scan. So a condition there that names a column of partitions has not chosen any.
 
-use crate::operator::OperatorKind;
 use crate::plan_text::{
     arguments, attributes, conjuncts, fields, first_list, items, lists, mentions, renamed, sides,
 };
 use crate::query::{PlacedOperator, Query};
 use crate::words::{shortened, without_numbers};
+use elephant_model::model::spark::OperatorKind;
 
 /// Columns that describe files, not partitions (`FileFormat.METADATA_NAME` and its fields).
 const OF_FILES: [&str; 7] = [
@@ -245,6 +245,7 @@ mod tests {
     use super::*;
     use crate::query::Queries;
     use crate::sample::{self, Node};
+    use elephant_model::model::spark::OperatorKind;
 
     const SCAN: &str =
         "FileScan parquet [id#1L,v#2,day#3] Batched: true, ReadSchema: struct<id:bigint,v:string>";

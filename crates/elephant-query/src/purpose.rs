@@ -59,7 +59,7 @@ impl Purpose {
 
     /// What else than the query the plan says. A sort computes its input twice: first for a sample of it, without a shuffle.
     fn by_plan(app: &Application, query: &SqlExecution, stage: &Stage) -> Option<Self> {
-        let takers = Taker::of(app, query, stage);
+        let takers = Taker::of(query, stage);
         match *takers.iter().collect::<Vec<_>>().as_slice() {
             [Taker::Ranges] if !writes_shuffle(app, stage) => Some(Self::Sampling),
             [Taker::Broadcast] if !writes_shuffle(app, stage) => Some(Self::Broadcast),

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::counter::{SqlCounter, Unit, counter_of};
-use crate::operator::{OperatorKind, REUSED};
 use crate::reuse::repeated;
 use crate::values::Values;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::Application;
-use elephant_model::model::spark::{Job, Plan, PlanMetric, Spark, SqlExecution};
+use elephant_model::model::spark::{
+    Job, OperatorKind, Plan, PlanMetric, Spark, SqlCounter, SqlExecution, Unit, is_reuse,
+};
 
 /// The queries of an application. Each is computed when it is asked for: an application may have a hundred thousand.
 pub struct Queries<'a> {
@@ -193,24 +193,23 @@ impl<'a> Queries<'a> {
     fn operators(&self, plan: &'a Plan, before: usize, is_last: bool) -> Vec<PlacedOperator<'a>> {
         let name = |symbol| self.app.strings.get(symbol).unwrap_or_default();
         let mut operators = Vec::with_capacity(plan.operators.len());
-        let mut repeated = repeated(plan, |operator| name(operator.name).starts_with(REUSED)).into_iter();
+        let mut repeated = repeated(plan, |operator| is_reuse(name(operator.name))).into_iter();
         for (place, operator) in (0_u32..).zip(&plan.operators) {
             let metrics = plan.metrics_of(place);
-            let stages: BTreeSet<u32> = metrics
-                .iter()
-                .flat_map(|metric| self.values.in_stages(metric.accumulator))
-                .map(|seen| seen.stage)
-                .collect();
+            let seen = metrics.iter().flat_map(|metric| self.values.in_stages(metric.accumulator));
+            let mut stages: Vec<u32> = seen.map(|seen| seen.stage).collect();
+            stages.sort_unstable();
+            stages.dedup();
             let facts = plan.facts_of(place).iter().map(|fact| (name(fact.key), plan.text(fact.value)));
             operators.push(PlacedOperator {
                 name: name(operator.name),
                 text: plan.text(operator.text),
-                kind: OperatorKind::of(name(operator.name)),
+                kind: operator.kind,
                 parent: operator.parent.map(|parent| parent as usize + before),
                 repeats: repeated.next().flatten().map(|original| original as usize + before),
                 is_last,
                 is_placed_by_value: !stages.is_empty(),
-                stages: stages.into_iter().collect(),
+                stages,
                 values: metrics.iter().filter_map(|metric| self.value(metric)).collect(),
                 facts: facts.collect(),
             });
@@ -222,7 +221,7 @@ impl<'a> Queries<'a> {
         let total = self.values.total(metric.accumulator)?;
         let name = self.app.strings.get(metric.name)?;
         let kind = self.app.strings.get(metric.kind)?;
-        Some(Value { name, kind, counter: counter_of(name), total, accumulator: metric.accumulator })
+        Some(Value { name, kind, counter: metric.counter, total, accumulator: metric.accumulator })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{
-    Job, Operator, Plan, PlanFact, PlanMetric, PlanText, Spark, SqlExecution, Stage, StageAttempt,
+    Job, Operator, OperatorKind, Plan, PlanFact, PlanMetric, PlanText, Spark, SqlExecution, Stage,
+    StageAttempt, counter_of,
 };
 use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_model::model::{Application, Engine, Interner};
@@ -52,11 +53,12 @@ impl Node {
             let value = text(value);
             plan.facts.push(PlanFact { operator: place, key: strings.intern(key).unwrap(), value });
         }
-        plan.operators.push(Operator { name: strings.intern(self.name).unwrap(), parent, text: own });
+        let kind = OperatorKind::of(self.name);
+        plan.operators.push(Operator { name: strings.intern(self.name).unwrap(), kind, parent, text: own });
         for (name, accumulator) in self.metrics {
             let kind = strings.intern(if name.ends_with(" time") { "timing" } else { "sum" }).unwrap();
-            let name = strings.intern(name).unwrap();
-            plan.metrics.push(PlanMetric { operator: place, name, kind, accumulator });
+            let (name, counter) = (strings.intern(name).unwrap(), counter_of(name));
+            plan.metrics.push(PlanMetric { operator: place, name, kind, counter, accumulator });
         }
         for node in self.below {
             node.write(Some(place), strings, plan);

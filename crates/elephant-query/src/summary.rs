@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::counter::SqlCounter;
 use crate::ground::Ground;
 use crate::query::{PlacedOperator, Query};
 use crate::told::{Told, told};
@@ -12,7 +11,7 @@ use crate::words::{name_of_operator, name_of_query};
 use elephant_base::state::State;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::StageAttempt;
+use elephant_model::model::spark::{SqlCounter, StageAttempt};
 
 /// How much of the queries a report has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

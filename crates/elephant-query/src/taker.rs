@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::operator::OperatorKind;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{Plan, SqlExecution, Stage};
+use elephant_model::model::spark::{OperatorKind, Plan, SqlExecution, Stage};
 
 /// What takes the rows that an operator makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,20 +23,20 @@ pub(crate) enum Taker {
 
 impl Taker {
     /// The takers of what a stage makes; empty if no operator is known to run in it.
-    pub(crate) fn of(app: &Application, execution: &SqlExecution, stage: &Stage) -> BTreeSet<Self> {
+    pub(crate) fn of(execution: &SqlExecution, stage: &Stage) -> BTreeSet<Self> {
         let plan = &execution.plan;
         let runs = |place: u32| runs_in(plan, place, stage);
         let own = (0_u32..)
             .zip(&plan.operators)
-            .filter(|(place, operator)| !kind_of(app, operator.name).moves_rows() && runs(*place));
-        own.map(|(place, _)| Self::above(app, plan, place)).collect()
+            .filter(|(place, operator)| !operator.kind.moves_rows() && runs(*place));
+        own.map(|(place, _)| Self::above(plan, place)).collect()
     }
 
-    fn above(app: &Application, plan: &Plan, place: u32) -> Self {
+    fn above(plan: &Plan, place: u32) -> Self {
         let parent = |place: u32| plan.operators.get(place as usize).and_then(|operator| operator.parent);
         let mut above = parent(place);
         while let Some((at, operator)) = above.and_then(|at| Some((at, plan.operators.get(at as usize)?))) {
-            match kind_of(app, operator.name) {
+            match operator.kind {
                 OperatorKind::Exchange if plan.text(operator.text).contains("rangepartitioning") => {
                     return Self::Ranges;
                 }
@@ -49,10 +48,6 @@ impl Taker {
         }
         Self::Result
     }
-}
-
-fn kind_of(app: &Application, name: elephant_model::model::Symbol) -> OperatorKind {
-    OperatorKind::of(app.strings.get(name).unwrap_or_default())
 }
 
 /// Whether an operator has a value in the stage.

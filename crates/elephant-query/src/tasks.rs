@@ -1,11 +1,10 @@
 //! What fixes the number of tasks of a stage.
 
-use crate::operator::OperatorKind;
 use crate::purpose::{is_part, is_receiver};
 use crate::query::is_metric_of_reader;
 use crate::taker::runs_in;
 use elephant_model::model::Application;
-use elephant_model::model::spark::{Origin, Plan, Spark, SqlExecution, Stage};
+use elephant_model::model::spark::{OperatorKind, Origin, Plan, Spark, SqlExecution, Stage};
 
 /// What fixes the number of tasks of a stage, where the plan or the RDDs tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,9 +119,9 @@ fn by_plan(app: &Application, execution: &SqlExecution, stage: &Stage) -> Option
     let name = |symbol| app.strings.get(symbol).unwrap_or_default();
     for plan in [&execution.plan, &execution.replaced] {
         for (place, operator) in (0_u32..).zip(&plan.operators) {
-            match OperatorKind::of(name(operator.name)) {
+            match operator.kind {
                 OperatorKind::Exchange if is_read_by(app, plan, place, stage) => {
-                    return by_exchange(plan.text(operator.text), || single(app, plan, place));
+                    return by_exchange(plan.text(operator.text), || single(plan, place));
                 }
                 OperatorKind::Scan if runs_in(plan, place, stage) => {
                     let mut facts = plan.facts_of(place).iter();
@@ -134,7 +133,7 @@ fn by_plan(app: &Application, execution: &SqlExecution, stage: &Stage) -> Option
                     }
                 }
                 // `Coalesce` has no metrics, so it is where the operator above it runs.
-                _ if name(operator.name) == "Coalesce" && runs_above(app, plan, place, stage) => {
+                _ if name(operator.name) == "Coalesce" && runs_above(plan, place, stage) => {
                     return Some(FixedBy::Coalesce);
                 }
                 _ => {}
@@ -151,7 +150,7 @@ fn is_read_by(app: &Application, plan: &Plan, exchange: u32, stage: &Stage) -> b
     let metrics = plan.metrics_of(exchange).iter();
     let mut read = metrics.filter(|metric| is_metric_of_reader(name(metric.name))).peekable();
     if read.peek().is_none() {
-        return runs_above(app, plan, exchange, stage);
+        return runs_above(plan, exchange, stage);
     }
     read.any(|metric| has(metric.accumulator))
 }
@@ -166,10 +165,10 @@ fn by_exchange(text: &str, single: impl FnOnce() -> Single) -> Option<FixedBy> {
 }
 
 /// What is the first operator above an exchange that needs all rows together.
-fn single(app: &Application, plan: &Plan, exchange: u32) -> Single {
+fn single(plan: &Plan, exchange: u32) -> Single {
     let mut above = plan.operators.get(exchange as usize).and_then(|operator| operator.parent);
     while let Some(operator) = above.and_then(|place| plan.operators.get(place as usize)) {
-        match OperatorKind::of(app.strings.get(operator.name).unwrap_or_default()) {
+        match operator.kind {
             OperatorKind::Aggregate => return Single::Aggregate,
             OperatorKind::Window => return Single::Window,
             OperatorKind::Limit => return Single::Limit,
@@ -181,10 +180,10 @@ fn single(app: &Application, plan: &Plan, exchange: u32) -> Single {
 }
 
 /// Whether an operator above this one, up to the next exchange, has a value in the stage.
-fn runs_above(app: &Application, plan: &Plan, place: u32, stage: &Stage) -> bool {
+fn runs_above(plan: &Plan, place: u32, stage: &Stage) -> bool {
     let mut above = plan.operators.get(place as usize).and_then(|operator| operator.parent);
     while let Some((at, operator)) = above.and_then(|at| Some((at, plan.operators.get(at as usize)?))) {
-        if OperatorKind::of(app.strings.get(operator.name).unwrap_or_default()).moves_rows() {
+        if operator.kind.moves_rows() {
             return false;
         }
         if runs_in(plan, at, stage) {

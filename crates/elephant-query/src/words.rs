@@ -1,10 +1,11 @@
 //! Names of queries, operators and sources, short enough for a sentence.
 
-use crate::operator::OperatorKind;
+use std::ops::Range;
+
 use crate::plan_text;
 use crate::query::{PlacedOperator, Query};
 use elephant_model::engine_facts::spark::CALL_THROUGH_REFLECTION;
-use elephant_model::model::spark::SqlExecution;
+use elephant_model::model::spark::{OperatorKind, SqlExecution};
 
 /// Maximum length of a name, in characters.
 const MAX_LEN: usize = 60;
@@ -89,27 +90,21 @@ pub fn name_of_source(operator: &PlacedOperator<'_>) -> String {
 /// The scans that feed an operator, by index.
 #[must_use]
 pub fn sources_below(query: &Query<'_>, operator: usize) -> Vec<usize> {
-    let below = below(query, operator);
     let is_scan = |place: &usize| {
         query
             .operators
             .get(*place)
             .is_some_and(|other| matches!(other.kind, OperatorKind::Scan | OperatorKind::CachedScan))
     };
-    below.into_iter().filter(is_scan).collect()
+    below(query, operator).filter(is_scan).collect()
 }
 
-/// An operator and all that feed it, by index.
+/// An operator and all that feed it, by index: each operator of a plan is followed by all below it.
 #[must_use]
-pub fn below(query: &Query<'_>, operator: usize) -> std::collections::BTreeSet<usize> {
-    let mut all = std::collections::BTreeSet::from([operator]);
-    // Children come after their parents.
-    for (place, other) in query.operators.iter().enumerate().skip(operator + 1) {
-        if other.parent.is_some_and(|parent| all.contains(&parent)) {
-            all.insert(place);
-        }
-    }
-    all
+pub fn below(query: &Query<'_>, operator: usize) -> Range<usize> {
+    let after = query.operators.get(operator + 1..).unwrap_or_default().iter();
+    let fed = after.take_while(|other| other.parent.is_some_and(|parent| parent >= operator));
+    operator..operator + 1 + fed.count()
 }
 
 /// A text without the numbers of expressions (`c_id#12L`) and plans, which differ from run to run.

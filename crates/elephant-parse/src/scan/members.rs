@@ -61,6 +61,16 @@ impl<'a> Cursor<'a> {
         self.rest_of_members(keys, member)
     }
 
+    /// Reads a key and its colon and returns its index in `keys`, which are written as for [`Cursor::members`]. Unescaped
+    /// keys are found without a search for their end.
+    #[inline]
+    pub(crate) fn key_among(&mut self, keys: &[&[u8]]) -> Scan<Option<usize>> {
+        match keys.iter().position(|key| self.literal(key).is_ok()) {
+            Some(known) => Ok(Some(known)),
+            None => self.any_key(keys),
+        }
+    }
+
     /// Reads a key and its colon and returns its index in `keys`.
     fn any_key(&mut self, keys: &[&[u8]]) -> Scan<Option<usize>> {
         let key = self.key()?;

@@ -13,6 +13,7 @@ mod failure_text;
 mod feed;
 mod line_template;
 mod live;
+mod metric_forms;
 mod numbered;
 mod outcomes;
 mod plan;

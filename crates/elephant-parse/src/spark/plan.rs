@@ -1,10 +1,11 @@
 //! Physical plans of SQL executions (`SparkPlanInfo`).
 
 use super::event::MAX_LISTED;
+use super::metric_forms::Naming;
 use super::strings::{Local, Strings};
 use crate::reading::truncate;
 use crate::scan::{Cursor, Scan};
-use elephant_model::model::spark::PlanText;
+use elephant_model::model::spark::{OperatorKind, PlanText, SqlCounter};
 
 /// Maximum length of a text of an operator. Those of real plans have up to 1,700 bytes, schemas more.
 const MAX_TEXT_LEN: usize = 4 << 10;
@@ -27,6 +28,7 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Operator {
     pub(super) name: Option<Local>,
+    pub(super) kind: OperatorKind,
     pub(super) parent: Option<u32>,
     pub(super) text: PlanText,
 }
@@ -36,6 +38,7 @@ pub(super) struct Metric {
     pub(super) operator: u32,
     pub(super) name: Local,
     pub(super) kind: Local,
+    pub(super) counter: Option<SqlCounter>,
     pub(super) accumulator: u64,
 }
 
@@ -119,22 +122,24 @@ impl Reader<'_> {
 
     /// Reads a member of an operator; returns whether a child began in it.
     fn member(&mut self, cursor: &mut Cursor<'_>, operator: u32) -> Scan<bool> {
-        match cursor.key()?.bytes {
-            b"nodeName" => self.name(cursor, operator)?,
-            b"simpleString" => {
+        const KEYS: [&[u8]; 5] =
+            [b"\"nodeName\":", b"\"simpleString\":", b"\"children\":", b"\"metadata\":", b"\"metrics\":"];
+        match cursor.key_among(&KEYS)? {
+            Some(0) => self.name(cursor, operator)?,
+            Some(1) => {
                 let text = self.text(cursor)?;
                 if let Some(operator) = self.at(operator) {
                     operator.text = text;
                 }
             }
-            b"children" if cursor.take(b'[') => {
+            Some(2) if cursor.take(b'[') => {
                 if cursor.take(b']') {
                     return Ok(false);
                 }
                 return if self.begin(cursor)? { Ok(true) } else { self.next_child(cursor) };
             }
-            b"metadata" => self.facts(cursor, operator)?,
-            b"metrics" => self.metrics(cursor, operator)?,
+            Some(3) => self.facts(cursor, operator)?,
+            Some(4) => self.metrics(cursor, operator)?,
             _ => cursor.skip_value()?,
         }
         Ok(false)
@@ -143,8 +148,10 @@ impl Reader<'_> {
     fn name(&mut self, cursor: &mut Cursor<'_>, operator: u32) -> Scan<()> {
         let Some(name) = cursor.string_or_skip()? else { return Ok(()) };
         let name = self.strings.intern(truncate(name.text().trim(), MAX_TEXT_LEN));
+        let kind = name.map_or(OperatorKind::Other, |name| self.strings.operator_kind(name));
         if let Some(operator) = self.at(operator) {
             operator.name = name;
+            operator.kind = kind;
         }
         Ok(())
     }
@@ -190,7 +197,7 @@ impl Reader<'_> {
         let place = u32::try_from(operators.len()).unwrap_or(u32::MAX);
         if operators.len() <= MAX_LISTED {
             let name = self.strings.intern("");
-            operators.push(Operator { name, parent, text: PlanText::default() });
+            operators.push(Operator { name, kind: OperatorKind::Other, parent, text: PlanText::default() });
         }
         place
     }
@@ -203,6 +210,11 @@ fn metric(
     metrics: &mut Vec<Metric>,
 ) -> Scan<()> {
     const KEYS: [&[u8]; 3] = [b"\"name\":", b"\"accumulatorId\":", b"\"metricType\":"];
+    if let Some((naming, accumulator)) = strings.forms.read(cursor) {
+        push_metric(metrics, operator, naming, accumulator);
+        return Ok(());
+    }
+    let start = cursor.rest();
     let (mut name, mut accumulator, mut kind) = (None, None, None);
     cursor.members(&KEYS, |key, cursor| {
         match key {
@@ -213,10 +225,18 @@ fn metric(
         Ok(())
     })?;
     let accumulator = accumulator.and_then(|id| u64::try_from(id).ok());
-    if let (Some(name), Some(kind), Some(accumulator)) = (name, kind, accumulator)
-        && metrics.len() <= MAX_LISTED
-    {
-        metrics.push(Metric { operator, name, kind, accumulator });
+    if let (Some(name), Some(kind), Some(accumulator)) = (name, kind, accumulator) {
+        let naming = Naming { name, kind, counter: strings.sql_counter(name) };
+        let written = start.get(..start.len().saturating_sub(cursor.rest().len())).unwrap_or_default();
+        strings.remember_metric(written, naming);
+        push_metric(metrics, operator, naming, accumulator);
     }
     Ok(())
+}
+
+fn push_metric(metrics: &mut Vec<Metric>, operator: u32, naming: Naming, accumulator: u64) {
+    let Naming { name, kind, counter } = naming;
+    if metrics.len() <= MAX_LISTED {
+        metrics.push(Metric { operator, name, kind, counter, accumulator });
+    }
 }

@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::metric_forms::{MetricForms, Naming};
 use crate::scan::{Cursor, Scan};
+use elephant_model::model::spark::{OperatorKind, SqlCounter, counter_of};
 use elephant_model::model::{Interner, Symbol};
 
 /// Maximum number of strings kept from one block to the next.
@@ -27,6 +29,10 @@ pub(super) struct Strings {
     /// The symbols of the strings in the application with the number `owner`, as far as they were requested.
     symbols: Vec<Option<Symbol>>,
     owner: u64,
+    /// What the names of operators and metrics say, as far as it was requested: plans repeat a few names.
+    kinds: FxHashMap<Local, OperatorKind>,
+    counters: FxHashMap<Local, Option<SqlCounter>>,
+    pub(super) forms: MetricForms,
 }
 
 impl Strings {
@@ -60,6 +66,26 @@ impl Strings {
         self.texts.get(local.index()).map(AsRef::as_ref).unwrap_or_default()
     }
 
+    /// What an operator with this name does.
+    pub(super) fn operator_kind(&mut self, name: Local) -> OperatorKind {
+        let Self { texts, kinds, .. } = self;
+        let of_name = || texts.get(name.index()).map_or(OperatorKind::Other, |text| OperatorKind::of(text));
+        *kinds.entry(name).or_insert_with(of_name)
+    }
+
+    /// Our name for a metric with this name.
+    pub(super) fn sql_counter(&mut self, name: Local) -> Option<SqlCounter> {
+        let Self { texts, counters, .. } = self;
+        *counters.entry(name).or_insert_with(|| texts.get(name.index()).and_then(|text| counter_of(text)))
+    }
+
+    /// Remembers how a metric was written.
+    pub(super) fn remember_metric(&mut self, written: &[u8], naming: Naming) {
+        let Self { texts, forms, .. } = self;
+        let text = |local: Local| texts.get(local.index()).map(AsRef::as_ref).unwrap_or_default();
+        forms.remember(written, naming, [text(naming.name), text(naming.kind)]);
+    }
+
     /// Interns all new strings for the application with the unique number `owner`.
     pub(super) fn name_in(&mut self, owner: u64, interner: &mut Interner) {
         if self.owner != owner {
@@ -81,6 +107,9 @@ impl Strings {
             self.texts.clear();
             self.known.clear();
             self.symbols.clear();
+            self.kinds.clear();
+            self.counters.clear();
+            self.forms.clear();
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries, name_with_others};
-use super::rows::children;
 use crate::declare::spark as rule;
 use elephant_base::severity::Severity;
 use elephant_catalogue::{Rule, load};
@@ -145,11 +144,11 @@ fn time_of(ground: &Ground<'_>, wrong: Wrong, table: &CachedTable) -> Option<Tas
     let (at, scan) = table.first;
     let query = ground.queries.get(at)?;
     Some(match wrong {
-        Wrong::OnlyCounted => ground.time_of_all(query, &(0..query.operators.len()).collect()),
-        Wrong::ReadOnce => ground.time_of_all(query, &below(query, scan)),
+        Wrong::OnlyCounted => ground.time_of_all(query, 0..query.operators.len()),
+        Wrong::ReadOnce => ground.time_of_all(query, below(query, scan)),
         Wrong::Recomputed => {
-            let filling = children(query, scan).flat_map(|child| below(query, child)).collect();
-            ground.time_of_all(query, &filling).scaled(table.recomputed()?)
+            let filling = below(query, scan).skip(1);
+            ground.time_of_all(query, filling).scaled(table.recomputed()?)
         }
     })
 }

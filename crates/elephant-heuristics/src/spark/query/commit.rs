@@ -50,7 +50,7 @@ impl Commit {
             from: Some(from),
             to: "2".to_owned(),
         });
-        Self { committer, version, store: query.and_then(|query| store_of(app, query)) }
+        Self { committer, version, store: query.and_then(store_of) }
     }
 
     /// "with the committer magic", "with version 1 of `FileOutputCommitter`"; `None` if no setting tells.
@@ -95,21 +95,19 @@ impl Commit {
 }
 
 /// Whether a query writes data, or runs another command.
-pub(super) fn writes(app: &Application, query: &SqlExecution) -> bool {
-    targets(app, query).next().is_some()
+pub(super) fn writes(query: &SqlExecution) -> bool {
+    targets(query).next().is_some()
 }
 
 /// The texts of the operators of a query that write.
-fn targets<'a>(app: &'a Application, query: &'a SqlExecution) -> impl Iterator<Item = &'a str> {
-    let name = |symbol| app.strings.get(symbol).unwrap_or_default();
-    let all = query.plan.operators.iter();
-    let writing = all.filter(move |operator| OperatorKind::of(name(operator.name)) == OperatorKind::Write);
+fn targets(query: &SqlExecution) -> impl Iterator<Item = &str> {
+    let writing = query.plan.operators.iter().filter(|operator| operator.kind == OperatorKind::Write);
     writing.map(|operator| query.plan.text(operator.text))
 }
 
 /// Where a query writes, by the scheme of its path.
-fn store_of(app: &Application, query: &SqlExecution) -> Option<Store> {
-    targets(app, query).find_map(|text| {
+fn store_of(query: &SqlExecution) -> Option<Store> {
+    targets(query).find_map(|text| {
         let mut words = text.split(|c: char| c.is_whitespace() || "[(,=".contains(c));
         words.find_map(|word| store(word.split_once(":/")?.0))
     })
@@ -162,7 +160,7 @@ mod tests {
         let mut query = SqlExecution::new(1);
         query.plan.texts = text.to_owned();
         let text = PlanText { start: 0, end: u32::try_from(text.len()).unwrap() };
-        query.plan.operators.push(Operator { name, parent: None, text });
+        query.plan.operators.push(Operator { name, kind: OperatorKind::Write, parent: None, text });
         query
     }
 
@@ -175,8 +173,8 @@ mod tests {
             ("Execute SaveIntoDataSourceCommand", None),
         ] {
             let query = written(&mut app, text);
-            assert!(writes(&app, &query));
-            assert_eq!(store_of(&app, &query), expected, "{text}");
+            assert!(writes(&query));
+            assert_eq!(store_of(&query), expected, "{text}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The judgement on what an operator cost.
 
-pub(super) use crate::spark::support::loss::Limits;
-use crate::spark::support::loss::Loss;
+pub(super) use crate::spark::support::loss::{Limits, Loss};
 use elephant_query::Cost;
 use elephant_rule::finding::{Judgement, Measure, Subject};
 

@@ -106,7 +106,7 @@ impl PartitionPruning {
             condition,
             unpruned,
             kept,
-            time: ground.time_of_all(query, &below(query, filter)).scaled(spared),
+            time: ground.time_of_all(query, below(query, filter)).scaled(spared),
             listed: Millis::from_f64(listed.as_f64() * spared).unwrap_or_default(),
         })
     }

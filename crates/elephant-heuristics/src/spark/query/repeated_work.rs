@@ -1,11 +1,10 @@
 //! `spark-repeated-work`: parts of plans that are computed several times, in one query or in several.
 
-use std::cmp::Reverse;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-use super::loss::Limits;
+use super::loss::{Limits, Loss};
 use super::on_queries::{Judge, OnQueries};
 use crate::declare::spark as rule;
 use elephant_catalogue::{Rule, load};
@@ -46,22 +45,26 @@ impl Judge for RepeatedWork {
 
     fn judge(&self, ground: &Ground<'_>) -> Vec<Judgement> {
         let all = [Place::Across, Place::Within].into_iter().flat_map(|place| self.repeated(ground, place));
-        let costs = all.filter_map(|part| Some((part.cost(ground)?, part)));
-        let mut costs: Vec<(Cost, Part)> = costs.collect();
-        costs.sort_by(|(one, part), (other, others)| {
-            let key =
-                |cost: &Cost, part: &Part| (Reverse(cost.wall), Reverse(part.operators), part.copies.clone());
-            key(one, part).cmp(&key(other, others))
+        let limits = Limits { share: &self.lost_share, time: &self.lost_time };
+        let losses = all.filter_map(|part| {
+            let cost = part.cost(ground)?;
+            let loss = limits.loss(cost.wall, ground.run_time)?;
+            Some((cost, loss, part))
+        });
+        let mut losses: Vec<(Cost, Loss, Part)> = losses.collect();
+        losses.sort_by(|(one, _, part), (other, _, others)| {
+            let costly = other.wall.cmp(&one.wall).then(others.operators.cmp(&part.operators));
+            costly.then_with(|| part.copies.cmp(&others.copies))
         });
         // A part of a part that costs more, or the other way round, says nothing more.
         let mut told: BTreeSet<(usize, usize)> = BTreeSet::new();
-        costs.retain(|(_, part)| {
-            let own = part.operators_of_all(ground);
-            let is_new = own.is_disjoint(&told);
+        losses.retain(|(_, _, part)| {
+            let own: Vec<(usize, usize)> = part.operators_of_all(ground).collect();
+            let is_new = !own.iter().any(|operator| told.contains(operator));
             told.extend(own);
             is_new
         });
-        costs.iter().filter_map(|(cost, part)| self.judge_part(ground, part, cost)).collect()
+        losses.iter().filter_map(|(cost, loss, part)| judge_part(ground, part, cost, loss)).collect()
     }
 }
 
@@ -89,19 +92,17 @@ impl Part {
         let mut time = TaskTime::default();
         for &(query, top) in self.copies.iter().skip(1) {
             let query = ground.queries.get(query)?;
-            time.add_all(&ground.time_of_all(query, &below(query, top)));
+            time.add_all(&ground.time_of_all(query, below(query, top)));
         }
         ground.cost(&time)
     }
 
     /// The operators of all copies, as places of query and operator.
-    fn operators_of_all(&self, ground: &Ground<'_>) -> BTreeSet<(usize, usize)> {
-        let mut all = BTreeSet::new();
-        for &(number, top) in &self.copies {
-            let Some(query) = ground.queries.get(number) else { continue };
-            all.extend(below(query, top).into_iter().map(|operator| (number, operator)));
-        }
-        all
+    fn operators_of_all(&self, ground: &Ground<'_>) -> impl Iterator<Item = (usize, usize)> {
+        self.copies.iter().flat_map(|&(number, top)| {
+            let operators = ground.queries.get(number).map(|query| below(query, top));
+            operators.into_iter().flatten().map(move |operator| (number, operator))
+        })
     }
 }
 
@@ -154,44 +155,41 @@ impl RepeatedWork {
             })
             .collect()
     }
+}
 
-    fn judge_part(&self, ground: &Ground<'_>, part: &Part, cost: &Cost) -> Option<Judgement> {
-        let limits = Limits { share: &self.lost_share, time: &self.lost_time };
-        let loss = limits.loss(cost.wall, ground.run_time)?;
-        let &(first, top) = part.copies.first()?;
-        let first = ground.queries.get(first)?;
-        let source = sources_below(first, top).first().and_then(|&scan| first.operators.get(scan));
-        let judged = loss
-            .judgement(Some(cost))
-            .fact("copies_count", Measure::Count(part.copies.len() as u64))
-            .fact("operators_count", Measure::Count(part.operators as u64));
-        let judged =
-            part.copies.iter().fold(judged, |judged, &(number, top)| match ground.queries.get(number) {
-                Some(query) => judged.in_query(query.execution.id, Some(top)),
-                None => judged,
-            });
-        let words: [(_, &dyn std::fmt::Display); 6] = [
-            ("queries", &part.copies.len()),
-            ("copies", &part.copies.len()),
-            ("operators", &part.operators),
-            ("source", &source.map(name_of_source).unwrap_or_default()),
-            ("first", &name_of_query(first.execution)),
-            ("limit", &loss.limit),
-        ];
-        let (template, advice) = match part.place {
-            Place::Across => (
-                ACROSS,
-                "call cache() on the data frame that these queries start from, before the first of them, and unpersist() \
-                 after the last; or write it once and read it",
-            ),
-            Place::Within => (
-                WITHIN,
-                "compute it once: give the query the same data frame on both sides, or cache() it before; \
-                 spark.sql.exchange.reuse must be on",
-            ),
-        };
-        Some(judged.message(template, &words).advice(|| vec![Advice::new(advice)]))
-    }
+fn judge_part(ground: &Ground<'_>, part: &Part, cost: &Cost, loss: &Loss) -> Option<Judgement> {
+    let &(first, top) = part.copies.first()?;
+    let first = ground.queries.get(first)?;
+    let source = sources_below(first, top).first().and_then(|&scan| first.operators.get(scan));
+    let judged = loss
+        .judgement(Some(cost))
+        .fact("copies_count", Measure::Count(part.copies.len() as u64))
+        .fact("operators_count", Measure::Count(part.operators as u64));
+    let judged = part.copies.iter().fold(judged, |judged, &(number, top)| match ground.queries.get(number) {
+        Some(query) => judged.in_query(query.execution.id, Some(top)),
+        None => judged,
+    });
+    let words: [(_, &dyn std::fmt::Display); 6] = [
+        ("queries", &part.copies.len()),
+        ("copies", &part.copies.len()),
+        ("operators", &part.operators),
+        ("source", &source.map(name_of_source).unwrap_or_default()),
+        ("first", &name_of_query(first.execution)),
+        ("limit", &loss.limit),
+    ];
+    let (template, advice) = match part.place {
+        Place::Across => (
+            ACROSS,
+            "call cache() on the data frame that these queries start from, before the first of them, and unpersist() \
+             after the last; or write it once and read it",
+        ),
+        Place::Within => (
+            WITHIN,
+            "compute it once: give the query the same data frame on both sides, or cache() it before; \
+             spark.sql.exchange.reuse must be on",
+        ),
+    };
+    Some(judged.message(template, &words).advice(|| vec![Advice::new(advice)]))
 }
 
 /// Whether a query reads a batch of a stream.
@@ -238,8 +236,7 @@ fn shapes(query: &Query<'_>, place: Place) -> Vec<Option<Shape>> {
 /// The shape of a cached table: what it is filled with tells it from others.
 fn shape_of_cache(query: &Query<'_>, scan: usize, place: Place) -> Shape {
     let mut hasher = DefaultHasher::new();
-    for (at, operator) in below(query, scan).into_iter().filter_map(|at| Some((at, query.operators.get(at)?)))
-    {
+    for (at, operator) in below(query, scan).filter_map(|at| Some((at, query.operators.get(at)?))) {
         // Each scan has numbers of its own for the columns of the table, unless it is in another query.
         let is_own = at == scan && place == Place::Within;
         let text = if is_own { without_numbers(operator.text) } else { operator.text.to_owned() };

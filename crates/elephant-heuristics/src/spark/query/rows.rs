@@ -66,6 +66,6 @@ pub(super) fn exchange_below(query: &Query<'_>, operator: usize) -> Option<usize
 /// The sorts between an operator and the exchange below it, by index.
 pub(super) fn sorts_between(query: &Query<'_>, operator: usize, exchange: usize) -> Vec<usize> {
     let under = below(query, exchange);
-    let all = below(query, operator).into_iter().filter(|place| !under.contains(place));
+    let all = below(query, operator).filter(|place| !under.contains(place));
     all.filter(|&place| query.operators.get(place).is_some_and(|it| it.kind == OperatorKind::Sort)).collect()
 }

@@ -1,7 +1,6 @@
 //! `spark-shuffle-volume`: queries that send several times as many bytes from task to task as they read.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use super::loss::Limits;
 use super::on_queries::{Judge, OnQueries};
@@ -55,8 +54,8 @@ impl ShuffleVolume {
         let sent: Bytes = exchanges.iter().map(|(_, bytes)| *bytes).sum();
         let times = sent.as_f64() / read.as_f64().max(1.0);
         (times >= self.times_read.get()).then_some(())?;
-        let places: BTreeSet<usize> = exchanges.iter().map(|(place, _)| *place).collect();
-        let cost = ground.cost(&ground.time_of_all(query, &places).scaled(1.0 - 1.0 / times))?;
+        let places = exchanges.iter().map(|(place, _)| *place);
+        let cost = ground.cost(&ground.time_of_all(query, places).scaled(1.0 - 1.0 / times))?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss(cost.wall.min(ground.run_time), ground.run_time)?;
         let (largest, _) = exchanges.into_iter().max_by_key(|(place, bytes)| (*bytes, Reverse(*place)))?;
@@ -109,7 +108,7 @@ fn grower<'q, 'a>(
         let larger = inputs(query, place).into_iter().max().filter(|rows| *rows > 0)?;
         Some((operator, rows as f64 / larger as f64))
     };
-    let all = below(query, exchange).into_iter().filter_map(grown);
+    let all = below(query, exchange).filter_map(grown);
     all.filter(|(_, times)| *times >= least).max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 

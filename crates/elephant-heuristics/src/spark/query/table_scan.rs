@@ -50,7 +50,7 @@ impl TableScan {
         let (filter, condition) = filter_above(query, place)?;
         let (rows, kept) = kept_by(query, filter)?;
         (kept <= self.few_rows.get()).then_some(())?;
-        let cost = ground.cost(&ground.time_of_all(query, &below(query, filter)).scaled(1.0 - kept))?;
+        let cost = ground.cost(&ground.time_of_all(query, below(query, filter)).scaled(1.0 - kept))?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss(cost.wall.min(ground.run_time), ground.run_time)?;
         let judged = loss

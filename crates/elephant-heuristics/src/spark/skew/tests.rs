@@ -1,7 +1,9 @@
 use super::*;
 use elephant_base::units::Timestamp;
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{Job, Operator, PlanMetric, PlanText, SqlExecution};
+use elephant_model::model::spark::{
+    Job, Operator, OperatorKind, PlanMetric, PlanText, SqlExecution, counter_of,
+};
 use elephant_model::model::table::{Outcome, TaskGroup};
 use elephant_rule::finding::TroubleKind;
 
@@ -104,8 +106,8 @@ fn in_query(mut app: Application, version: &str, nodes: &[&str]) -> Application 
     query.plan.operators = nodes
         .iter()
         .map(|name| {
-            let name = app.strings.intern(name).unwrap();
-            Operator { name, parent: None, text: PlanText::default() }
+            let (name, kind) = (app.strings.intern(name).unwrap(), OperatorKind::of(name));
+            Operator { name, kind, parent: None, text: PlanText::default() }
         })
         .collect();
     let mut job = Job::new(0);
@@ -280,9 +282,10 @@ fn joining(text: &str, sides: [&str; 2], above: &[&str]) -> Application {
     let mut add = |app: &mut Application, text: &str, parent: Option<u32>| {
         let start = u32::try_from(texts.len()).unwrap();
         texts.push_str(text);
-        let name = app.strings.intern(text.split([' ', '(']).next().unwrap()).unwrap();
+        let node = text.split([' ', '(']).next().unwrap();
+        let (name, kind) = (app.strings.intern(node).unwrap(), OperatorKind::of(node));
         let text = PlanText { start, end: u32::try_from(texts.len()).unwrap() };
-        query.plan.operators.push(Operator { name, parent, text });
+        query.plan.operators.push(Operator { name, kind, parent, text });
         u32::try_from(query.plan.operators.len() - 1).unwrap()
     };
     let mut parent = None;
@@ -303,6 +306,7 @@ fn joining(text: &str, sides: [&str; 2], above: &[&str]) -> Application {
         operator,
         name: app.strings.intern(name).unwrap(),
         kind: app.strings.intern("size").unwrap(),
+        counter: counter_of(name),
         accumulator,
     };
     let metrics = vec![

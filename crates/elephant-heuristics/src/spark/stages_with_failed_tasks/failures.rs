@@ -18,10 +18,10 @@ use elephant_rule::wording::percent;
 const OF_ONE_TASK: &str = " {times}";
 const OF_SEVERAL_TASKS: &str = ", {times} in total";
 
-// The share of tasks that failed. With retries, it is a share of attempts, which may be more than one per task.
+// What the limits are compared with. A task that failed several times counts several times, so with retries it is no share
+// of the tasks.
 const SHARE: &str = ", {share}";
-const SHARE_WITH_RETRIES: &str = ", {share} including retries";
-const PER_TASK: &str = ", {failures} failures for each task";
+const PER_HUNDRED: &str = ", or {failures} failures for 100 tasks";
 
 /// Where most of several failures happened.
 const ON_NODE: &str = "{count} of them on {host}";
@@ -159,12 +159,8 @@ impl Failures {
     /// The failed attempts as a share of the stage's tasks.
     pub(super) fn share(&self, tasks: u64) -> Phrase {
         let share = self.failed as f64 / tasks as f64;
-        let template = match (self.failed == self.places.failed_tasks, share > 1.0) {
-            (true, _) => SHARE,
-            (false, false) => SHARE_WITH_RETRIES,
-            (false, true) => PER_TASK,
-        };
-        Phrase::new(template, &[("share", &percent(share)), ("failures", &three_digits(share))])
+        let template = if self.failed == self.places.failed_tasks { SHARE } else { PER_HUNDRED };
+        Phrase::new(template, &[("share", &percent(share)), ("failures", &three_digits(100.0 * share))])
     }
 
     /// "3 out of memory, 1 by an exception".

@@ -22,7 +22,10 @@ pub use native::NativeEngine;
 pub use origin::{Origin, Origins};
 pub use platform::{Platform, ShuffleService, is_databricks_job};
 pub use resources::{Limit, Placement, Resource, ResourceProfile, TaskResource};
-pub use sql::{Fallback, Operator, Plan, PlanFact, PlanMetric, PlanText, SqlExecution};
+pub use sql::{
+    Fallback, JoinKind, Operator, OperatorEngine, OperatorKind, Plan, PlanFact, PlanMetric, PlanText,
+    SqlCounter, SqlExecution, Unit, counter_of, is_reuse, names_of_counters, plain_name,
+};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus, without_folders};
 pub use stream::{Batch, BatchPart, EarlierBatches, SourceProgress, StateProgress, Stream};
 

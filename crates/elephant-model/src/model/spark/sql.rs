@@ -1,7 +1,11 @@
 //! SQL executions and their plans.
 
+mod counter;
+mod operator;
 mod plan;
 
+pub use counter::{SqlCounter, Unit, counter_of, names_of_counters, plain_name};
+pub use operator::{JoinKind, OperatorEngine, OperatorKind, is_reuse};
 pub use plan::{Operator, Plan, PlanFact, PlanMetric, PlanText};
 
 use elephant_base::units::{Millis, Timestamp};

@@ -103,8 +103,8 @@ impl Builder {
         }
         self.operators_held = count;
         let operator = |operator: &plan::Operator| {
-            let plan::Operator { name, parent, text } = *operator;
-            Some(Operator { name: symbols.symbol(name)?, parent, text })
+            let plan::Operator { name, kind, parent, text } = *operator;
+            Some(Operator { name: symbols.symbol(name)?, kind, parent, text })
         };
         // Places count from the first operator, so all of them must have names.
         let Some(operators) = plan.operators.iter().map(operator).collect() else { return Plan::default() };
@@ -113,6 +113,7 @@ impl Builder {
                 operator: metric.operator,
                 name: symbols.symbol(Some(metric.name))?,
                 kind: symbols.symbol(Some(metric.kind))?,
+                counter: metric.counter,
                 accumulator: metric.accumulator,
             })
         };
@@ -185,7 +186,7 @@ fn copy_operator(from: &Plan, place: usize, into: &mut Plan) {
     let (Ok(at), Ok(new)) = (u32::try_from(place), u32::try_from(into.operators.len())) else { return };
     let Some(operator) = from.operators.get(place) else { return };
     let text = copy_text(from, operator.text, into);
-    into.operators.push(Operator { name: operator.name, parent: None, text });
+    into.operators.push(Operator { parent: None, text, ..*operator });
     into.metrics.extend(from.metrics_of(at).iter().map(|metric| PlanMetric { operator: new, ..*metric }));
     for fact in from.facts_of(at) {
         let value = copy_text(from, fact.value, into);

@@ -1,5 +1,6 @@
 //! Physical plans (`org.apache.spark.sql.execution.SparkPlanInfo`).
 
+use super::{OperatorKind, SqlCounter};
 use crate::model::Symbol;
 
 /// A physical plan: its operators, parents before children, with their metrics and facts.
@@ -20,6 +21,8 @@ pub struct Plan {
 pub struct Operator {
     /// Its name (`nodeName`): `HashAggregate`, `Exchange`, …; empty if the plan does not name it.
     pub name: Symbol,
+    /// What it does.
+    pub kind: OperatorKind,
     /// The operator that takes its rows, as an index into [`Plan::operators`].
     pub parent: Option<u32>,
     /// Its name, keys and expressions in one line (`simpleString`). Spark cuts long lists ("... 12 more fields").
@@ -36,6 +39,8 @@ pub struct PlanMetric {
     pub name: Symbol,
     /// `sum`, `size`, `timing`, `nsTiming` or `average`.
     pub kind: Symbol,
+    /// Ours; `None` if no rule needs it.
+    pub counter: Option<SqlCounter>,
     /// The accumulator that holds its value.
     pub accumulator: u64,
 }
@@ -88,6 +93,7 @@ impl Plan {
 fn of_operator<T>(list: &[T], operator: u32, operator_of: impl Fn(&T) -> u32) -> &[T] {
     let start = list.partition_point(|entry| operator_of(entry) < operator);
     let rest = list.get(start..).unwrap_or_default();
-    let count = rest.partition_point(|entry| operator_of(entry) == operator);
+    // An operator has a few of them.
+    let count = rest.iter().take_while(|entry| operator_of(entry) == operator).count();
     rest.get(..count).unwrap_or_default()
 }

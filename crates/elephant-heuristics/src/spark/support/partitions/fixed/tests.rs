@@ -6,7 +6,8 @@ use elephant_base::units::Timestamp;
 use elephant_model::model::Application;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{
-    Job, Operator, Origin, Plan, PlanFact, PlanMetric, PlanText, SqlExecution, Stage,
+    Job, Operator, OperatorKind, Origin, Plan, PlanFact, PlanMetric, PlanText, SqlExecution, Stage,
+    counter_of,
 };
 use elephant_model::model::table::Outcome;
 use elephant_rule::finding::{Finding, TroubleKind};
@@ -92,11 +93,17 @@ fn query(nodes: &'static [(&'static str, &'static str, bool)]) -> impl Fn(&mut A
             plan.texts.push_str(text);
             let text = PlanText { start, end: u32::try_from(plan.texts.len()).unwrap() };
             let node = app.strings.intern(name).unwrap();
-            plan.operators.push(Operator { name: node, parent: place.checked_sub(1), text });
+            plan.operators.push(Operator {
+                name: node,
+                kind: OperatorKind::of(name),
+                parent: place.checked_sub(1),
+                text,
+            });
             let metric = if *name == "Exchange" { "records read" } else { "number of output rows" };
             let (name, kind) = (app.strings.intern(metric).unwrap(), app.strings.intern("sum").unwrap());
+            let counter = counter_of(metric);
             let accumulator = u64::from(place) + 1;
-            plan.metrics.push(PlanMetric { operator: place, name, kind, accumulator });
+            plan.metrics.push(PlanMetric { operator: place, name, kind, counter, accumulator });
             accumulables.extend(runs.then_some((accumulator, 1)));
             if plan.text(text).contains("Buckets") {
                 let key = app.strings.intern("SelectedBucketsCount").unwrap();

@@ -1,7 +1,7 @@
 //! The metrics of operators under names of our own: Spark renamed many of them from version to version.
 
+use crate::model::table::NANOS_PER_MILLI;
 use elephant_base::units::Millis;
-use elephant_model::model::table::NANOS_PER_MILLI;
 
 /// A metric of an operator (`org.apache.spark.sql.execution.metric.SQLMetrics`, and where it is named there).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -198,7 +198,8 @@ pub fn counter_of(name: &str) -> Option<SqlCounter> {
 }
 
 /// All of Spark's names that have one of ours.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+#[must_use]
+pub fn names_of_counters() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|&(name, _)| name)
 }
 
@@ -211,15 +212,18 @@ pub fn plain_name(name: &str) -> &str {
 
 /// How the values of a metric are counted (`SQLMetricInfo.metricType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
+    /// A time in milliseconds.
     Millis,
+    /// A time in nanoseconds.
     Nanos,
+    /// Anything but a time.
     Count,
 }
 
 impl Unit {
     /// The unit of a metric. Before Spark 2.3, times were sums with their unit in the name.
-    pub(crate) fn of(kind: &str, name: &str) -> Self {
+    pub fn of(kind: &str, name: &str) -> Self {
         match kind {
             "timing" => Self::Millis,
             "nsTiming" => Self::Nanos,
@@ -230,7 +234,7 @@ impl Unit {
 
     /// A value in this unit as nanoseconds, so that sums are rounded once; `None` if it counts something else, or is
     /// negative.
-    pub(crate) fn nanos(self, value: i64) -> Option<i128> {
+    pub fn nanos(self, value: i64) -> Option<i128> {
         let value = u64::try_from(value).ok().map(i128::from)?;
         match self {
             Self::Millis => Some(value * i128::from(NANOS_PER_MILLI)),
@@ -240,7 +244,7 @@ impl Unit {
     }
 
     /// A value in this unit as a time; `None` if it counts something else, or is negative.
-    pub(crate) fn millis(self, value: i64) -> Option<Millis> {
+    pub fn millis(self, value: i64) -> Option<Millis> {
         self.nanos(value).map(Millis::from_nanos)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 /// What runs an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Engine {
+pub enum OperatorEngine {
     /// Spark's own code, in the JVM.
     Jvm,
     /// Databricks Photon.
@@ -184,8 +184,11 @@ const REFERENCES: [&str; 11] = [
     "Subquery",
 ];
 
-/// The beginning of the names of operators that use the rows of another part of the plan again.
-pub(crate) const REUSED: &str = "Reused";
+/// Whether an operator uses the rows of another part of the plan again, by the name of its node.
+#[must_use]
+pub fn is_reuse(name: &str) -> bool {
+    name.starts_with("Reused")
+}
 
 impl OperatorKind {
     /// The kind of an operator by the name of its node.
@@ -226,7 +229,7 @@ impl OperatorKind {
     }
 }
 
-impl Engine {
+impl OperatorEngine {
     /// The engine that runs an operator, by the name of its node.
     #[must_use]
     pub fn of(name: &str) -> Self {
@@ -237,12 +240,12 @@ impl Engine {
 }
 
 /// The engine of an operator, and its name without the engine's prefix or suffix.
-fn split_engine(word: &str) -> (Engine, &str) {
+fn split_engine(word: &str) -> (OperatorEngine, &str) {
     let prefixes = [
-        ("Photon", Engine::Photon),
-        ("Gpu", Engine::Rapids),
-        ("Comet", Engine::Comet),
-        ("Velox", Engine::Gluten),
+        ("Photon", OperatorEngine::Photon),
+        ("Gpu", OperatorEngine::Rapids),
+        ("Comet", OperatorEngine::Comet),
+        ("Velox", OperatorEngine::Gluten),
     ];
     for (prefix, engine) in prefixes {
         if let Some(plain) = word.strip_prefix(prefix) {
@@ -251,8 +254,8 @@ fn split_engine(word: &str) -> (Engine, &str) {
     }
     let transformer = word.strip_suffix("ExecTransformer").or_else(|| word.strip_suffix("Transformer"));
     match transformer {
-        Some(plain) => (Engine::Gluten, plain),
-        None => (Engine::Jvm, word),
+        Some(plain) => (OperatorEngine::Gluten, plain),
+        None => (OperatorEngine::Jvm, word),
     }
 }
 
@@ -263,25 +266,25 @@ mod tests {
     #[test]
     fn operators_are_known_by_their_names() {
         for (name, kind, engine) in [
-            ("Scan parquet spark_catalog.default.sales", K::Scan, Engine::Jvm),
-            ("Scan ExistingRDD", K::Scan, Engine::Jvm),
-            ("WholeStageCodegen (12)", K::Pipeline, Engine::Jvm),
-            ("SortMergeJoin(skew=true)", K::Join(J::SortMerge), Engine::Jvm),
-            ("GpuShuffledHashJoin", K::Join(J::ShuffledHash), Engine::Rapids),
-            ("PhotonGroupingAgg", K::Aggregate, Engine::Photon),
-            ("PhotonBroadcastHashJoin", K::Join(J::BroadcastHash), Engine::Photon),
-            ("ProjectExecTransformer", K::Project, Engine::Gluten),
-            ("FileScanTransformer parquet default.sales", K::Scan, Engine::Gluten),
-            ("VeloxColumnarToRow", K::Transition, Engine::Gluten),
-            ("CometHashAggregate", K::Aggregate, Engine::Comet),
-            ("GpuColumnarToRow", K::Transition, Engine::Rapids),
-            ("ColumnarToRow", K::Transition, Engine::Jvm),
-            ("Execute InsertIntoHadoopFsRelationCommand", K::Write, Engine::Jvm),
-            ("AQEShuffleRead", K::Reference, Engine::Jvm),
-            ("BatchEvalPython", K::Python, Engine::Jvm),
-            ("", K::Other, Engine::Jvm),
+            ("Scan parquet spark_catalog.default.sales", K::Scan, OperatorEngine::Jvm),
+            ("Scan ExistingRDD", K::Scan, OperatorEngine::Jvm),
+            ("WholeStageCodegen (12)", K::Pipeline, OperatorEngine::Jvm),
+            ("SortMergeJoin(skew=true)", K::Join(J::SortMerge), OperatorEngine::Jvm),
+            ("GpuShuffledHashJoin", K::Join(J::ShuffledHash), OperatorEngine::Rapids),
+            ("PhotonGroupingAgg", K::Aggregate, OperatorEngine::Photon),
+            ("PhotonBroadcastHashJoin", K::Join(J::BroadcastHash), OperatorEngine::Photon),
+            ("ProjectExecTransformer", K::Project, OperatorEngine::Gluten),
+            ("FileScanTransformer parquet default.sales", K::Scan, OperatorEngine::Gluten),
+            ("VeloxColumnarToRow", K::Transition, OperatorEngine::Gluten),
+            ("CometHashAggregate", K::Aggregate, OperatorEngine::Comet),
+            ("GpuColumnarToRow", K::Transition, OperatorEngine::Rapids),
+            ("ColumnarToRow", K::Transition, OperatorEngine::Jvm),
+            ("Execute InsertIntoHadoopFsRelationCommand", K::Write, OperatorEngine::Jvm),
+            ("AQEShuffleRead", K::Reference, OperatorEngine::Jvm),
+            ("BatchEvalPython", K::Python, OperatorEngine::Jvm),
+            ("", K::Other, OperatorEngine::Jvm),
         ] {
-            assert_eq!((OperatorKind::of(name), Engine::of(name)), (kind, engine), "{name}");
+            assert_eq!((OperatorKind::of(name), OperatorEngine::of(name)), (kind, engine), "{name}");
         }
     }
 }

@@ -69,8 +69,8 @@ pub mod baseline {
 pub mod diff {
     pub use elephant_engine::diff::{
         Configuration, Diff, Figure, Finding, FindingPair, Label, Metrics, Move, NotEvaluated, Operator,
-        Options, Pair, Phase, PhasePair, PlanChange, Queries, Query, QueryPair, Run, SchedulerIdentity,
-        Setting, Side, SideError, Tasks, Unit, Wall, diff,
+        Options, Pair, Part, PartOfSide, PartPair, Phase, PhasePair, PlanChange, Queries, Query, QueryPair,
+        Run, SchedulerIdentity, Setting, Side, SideError, Tasks, Unit, Wall, diff,
     };
 }
 
@@ -369,7 +369,8 @@ pub mod units {
 /// ```
 pub mod whatif {
     pub use elephant_engine::whatif::{
-        Amounts, ApplicationReplays, Change, PathStage, Prediction, Range, Replays, Resource, Scaling,
-        ScalingPoint, Scenario, Settings, Trouble, WhatIfReport, report,
+        Amounts, ApplicationReplays, Change, Cost, MemoryFit, MemoryHolder, MemoryReason, MemoryVerdict,
+        PathStage, Prediction, Range, Replays, Resource, Scaling, ScalingPoint, Scenario, Settings, Trouble,
+        WhatIfReport, report,
     };
 }

@@ -42,7 +42,7 @@ Examples:
   elephant-rs nodes --format html --output nodes.html history/
       a page with the intervals as a chart and each day of the slow nodes
   elephant-rs nodes --exclude-list exclude.txt history/
-      also write the host names of stragglers to a file for YARN; set
+      also write the host names of failed and slow nodes to a file for YARN; set
       yarn.resourcemanager.nodes.exclude-path to that file, then run
       yarn rmadmin -refreshNodes
   elephant-rs nodes clusterdata-2011-2/task_events clusterdata-2011-2/job_events
@@ -94,7 +94,7 @@ pub(super) struct Nodes {
     /// cluster trace (`machine_events`, `machine_meta`)
     #[arg(long, value_name = "FILE")]
     node_types: Option<PathBuf>,
-    /// Write the host names of stragglers to a file, one per line, as YARN's exclude list
+    /// Write the host names of failed nodes, and of stragglers in several applications, to a file, one per line, as YARN's exclude list
     #[arg(long, value_name = "FILE", conflicts_with = "partial")]
     exclude_list: Option<PathBuf>,
 }
@@ -200,6 +200,9 @@ impl Nodes {
             slow_straggler_ratio: params.slow_straggler_ratio.get(),
             suspect_tasks: whole(params.suspect_tasks.get()),
             suspect_share: params.suspect_share.get(),
+            failed_executors: whole(params.failed_executors.get()),
+            failed_share: params.failed_share.get(),
+            exclude_applications: whole(params.exclude_applications.get()),
             min_group: self.min_group,
             min_node_tasks: self.min_node_tasks,
             quantile: self.quantile,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -18,6 +19,8 @@ use elephant_engine::whatif::{self, Change, Settings, Trouble};
 use elephant_report::TextOptions;
 use elephant_report::whatif::{WhatIfFormat, write};
 use elephant_rule::params::quantity::{Quantity, Size};
+use elephant_verdict::savings::Prices;
+use elephant_verdict::troubles::Basis;
 
 pub(super) const EXAMPLES: &str = "\
 The recorded tasks are scheduled again with the change. A replay without any change shows the error of the model for \
@@ -59,13 +62,17 @@ pub(super) struct WhatIf {
     /// Show the table of every application (text)
     #[arg(long, conflicts_with = "summary")]
     details: bool,
+    /// Prices of cores and memory, as YAML, to show costs in money
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
     /// Number of executors (Spark)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
     executors: Option<u32>,
     /// Cores of each executor (Spark)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
     cores: Option<u32>,
-    /// Heap of each executor, such as 6g (Spark); it changes the cost, not the time
+    /// Heap of each executor (Spark), or container of each map and reduce task (MapReduce), such as 6g: what it costs, and
+    /// whether it would hold the measured peaks
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<Bytes>,
     /// Number of tasks of a stage, such as 4=400 (Spark); repeatable
@@ -125,10 +132,12 @@ impl WhatIf {
         let inputs = self.paths.read()?;
         let output = self.input.open_output(&inputs.files(), &[])?;
         let rules = self.rules.load()?;
+        let prices = self.prices.as_deref().map(Prices::read).transpose()?;
+        let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let settings = self.settings();
         let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
         let mut report = self.input.run(|progress| {
-            whatif::report_with(inputs.named(), &rules, &settings, &filter, &limits, progress)
+            whatif::report_with(inputs.named(), basis, &settings, &filter, &limits, progress)
         })?;
         report.sort(self.sort.into());
         self.input.warn(&report.problems);

@@ -12,6 +12,9 @@ pub mod spark {
     pub const CALL_THROUGH_REFLECTION: &str = "NativeMethodAccessorImpl.java";
     /// The part of a heap that Spark reserves for itself (since 1.6: `UnifiedMemoryManager.RESERVED_SYSTEM_MEMORY_BYTES`).
     pub const RESERVED_MEMORY: Bytes = Bytes::from_mib(300);
+    /// The smallest heap with which Spark starts (since 1.6: 1.5 times the part that it reserves for itself, in
+    /// `UnifiedMemoryManager.getMaxMemory`).
+    pub const LEAST_HEAP: Bytes = Bytes::from_mib(450);
     /// The default overhead as a share of the heap (`spark.executor.memoryOverheadFactor`, since 3.3; before,
     /// `YarnSparkHadoopUtil.MEMORY_OVERHEAD_FACTOR`, since 1.4).
     pub const OVERHEAD_FACTOR: f64 = 0.1;

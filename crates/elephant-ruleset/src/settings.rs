@@ -72,6 +72,12 @@ rule_params! {
         suspect_tasks: Quantity<Count>,
         /// It is suspected if at least this share of its tasks are stragglers, significantly more than on other nodes.
         suspect_share: Quantity<Ratio>,
+        /// A node failed if it lost at least this many executors, and the next.
+        failed_executors: Quantity<Count>,
+        /// A node failed if it lost at least this share of its executors, significantly more than other nodes.
+        failed_share: Quantity<Ratio>,
+        /// A straggler is taken out of service only if it was seen in this many applications.
+        exclude_applications: Quantity<Count>,
     }
 }
 

@@ -1,12 +1,11 @@
 //! All applications of a store as one picture.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::realised::Found;
 use super::selection::Selection;
-use super::sums::IS_LONG;
-use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Store, StoreError};
+use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Remedy, Store, StoreError};
 use elephant_engine::engine::Sort;
 
 /// What all applications used and wasted, how this developed, and which remedies there are.
@@ -26,7 +25,7 @@ pub struct Fleet {
     pub queues: Ranked,
     /// The kinds of trouble.
     pub troubles: Grouped,
-    /// The settings that are recommended, those for most applications first.
+    /// The settings that are recommended, those that save most first.
     pub remedies: Vec<Remedy>,
     /// How many settings are recommended, shown or not.
     pub remedies_of: u64,
@@ -55,23 +54,6 @@ pub struct Ranked {
     pub grouped: Grouped,
     /// What each of them used and wasted in each period.
     pub over_time: Vec<OverTime>,
-}
-
-/// A setting that would help, over all applications.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remedy {
-    /// The name of the setting.
-    pub setting: String,
-    /// Applications that it is recommended for.
-    pub applications: u64,
-    /// Jobs that these belong to.
-    pub jobs: u64,
-    /// The most frequent change: the value now, if it is set, and the recommended one.
-    pub from: Option<String>,
-    /// The recommended value.
-    pub to: String,
-    /// Number of applications with this change.
-    pub alike: u64,
 }
 
 /// Files with the same problem.
@@ -176,60 +158,6 @@ impl Store {
         })
     }
 
-    /// The settings that are recommended to most applications, and how many settings there are.
-    fn remedies(&self, selection: &Selection, most: usize) -> Result<(Vec<Remedy>, u64), StoreError> {
-        let all = |condition: &str| {
-            format!(
-                "SELECT setting.name, setting.old IS NOT NULL, coalesce(setting.old, ''), setting.new, application.job, \
-                 count(*) FROM setting JOIN application ON application.application = setting.application WHERE {condition} \
-                 GROUP BY 1, 2, 3, 4, 5"
-            )
-        };
-        // The database does not know that few settings are long. With a subquery it looks up only their applications.
-        let long = |condition: &str| {
-            format!(
-                "SELECT name, known, old, new, job, count(*) FROM (SELECT setting.name, setting.old IS NOT NULL AS known, \
-                 coalesce(setting.old, '') AS old, setting.new, (SELECT application.job FROM application WHERE \
-                 application.application = setting.application AND {condition}) AS job FROM setting WHERE {IS_LONG}) AS part \
-                 GROUP BY 1, 2, 3, 4, 5"
-            )
-        };
-        let queries = match &selection.days {
-            Some(days) if days.are_all() => {
-                let sums = format!(
-                    "SELECT setting_sum.name, known, old, new, job, applications FROM setting_sum JOIN job USING (job) WHERE \
-                     applications > 0 AND {}",
-                    days.condition(1)
-                );
-                vec![
-                    (sums, days.values()),
-                    (long(&selection.looked_up().condition), selection.values.clone()),
-                ]
-            }
-            _ => vec![(all(&selection.condition), selection.values.clone())],
-        };
-        let mut settings: BTreeMap<String, Recommended> = BTreeMap::new();
-        // Each row has a job and a change.
-        for (query, values) in queries {
-            self.database.visit(&query, &values, |row| {
-                // Copies do not count.
-                let Some(job) = row.get(4)? else { return Ok(true) };
-                let recommended = settings.entry(row.get(0)?).or_default();
-                recommended.jobs.insert(job);
-                let old = row.get::<bool>(1)?.then(|| row.get::<String>(2)).transpose()?;
-                *recommended.changes.entry((old, row.get(3)?)).or_default() += row.count(5)?;
-                Ok(true)
-            })?;
-        }
-        let mut remedies: Vec<Remedy> =
-            settings.into_iter().filter_map(|(setting, recommended)| recommended.remedy(setting)).collect();
-        // The sort is stable: of equal ones, the first by name comes first.
-        remedies.sort_by_key(|remedy| Reverse((remedy.applications, remedy.jobs)));
-        let of = remedies.len() as u64;
-        remedies.truncate(most);
-        Ok((remedies, of))
-    }
-
     /// The problems of files that could not be read, most files first, and the number of these files.
     fn unread(&self, most: usize) -> Result<(Vec<Unread>, u64), StoreError> {
         let mut kinds: BTreeMap<String, (u64, Vec<u8>)> = BTreeMap::new();
@@ -257,24 +185,6 @@ impl Store {
         unread.sort_by_key(|kind| Reverse(kind.files));
         unread.truncate(most);
         Ok((unread, of))
-    }
-}
-
-/// The changes of one setting.
-#[derive(Default)]
-struct Recommended {
-    jobs: BTreeSet<i64>,
-    /// The value now and the recommended one, with how many applications would change it so.
-    changes: BTreeMap<(Option<String>, String), u64>,
-}
-
-impl Recommended {
-    fn remedy(self, setting: String) -> Option<Remedy> {
-        let applications = self.changes.values().sum();
-        // The first of equally frequent changes, by its values.
-        let most = self.changes.into_iter().rev().max_by_key(|(_, count)| *count)?;
-        let ((from, to), alike) = most;
-        Some(Remedy { setting, applications, jobs: self.jobs.len() as u64, from, to, alike })
     }
 }
 

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use twox_hash::XxHash3_128;
 
 use super::database::{Database, Value, values};
+use super::saved::{Saved, saved_by};
 use super::sums::{self, Sign};
-use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
+use super::{MS_PER_HOUR, StoreError, configured};
 use elephant_base::limits;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_engine::baseline::measure;
 use elephant_engine::results::{ApplicationReport, NodeWork};
-use elephant_verdict::savings::{Amounts, Range, SavingStatus};
+use elephant_verdict::savings::SavingStatus;
 use elephant_verdict::troubles::Trouble;
 
 /// Longer names in keys are cut, because indexes refuse long texts. No real name is as long.
@@ -209,12 +210,7 @@ fn details(database: &Database, place: i64, app: &ApplicationReport) -> Result<(
     let troubles: Vec<_> = (0_i64..)
         .zip(&app.troubles)
         .map(|(n, trouble)| {
-            let (limit, share) = (trouble.savings.limit_of_time(), trouble.savings.share);
-            let expected = |share: Amounts| match limit {
-                Some(limit) => (Amounts { wall_ms: Range::default(), ..share }, Some(limit.high)),
-                None => (share, None),
-            };
-            let saved = Saved::of(share.map(expected));
+            let saved = Saved::by(trouble);
             let (kind, severity) = (trouble.kind.name(), whole(trouble.severity.value()));
             values![
                 place,
@@ -233,11 +229,14 @@ fn details(database: &Database, place: i64, app: &ApplicationReport) -> Result<(
         "trouble (application, n, kind, severity, cause, remedy, saved_time, saved_memory, limit_time)",
         &troubles,
     )?;
-    let changes = (0_i64..).zip(app.recommended.iter().map(|recommended| &recommended.change));
-    let settings: Vec<_> = changes
-        .map(|(n, change)| values![place, n, &change.setting, change.from.as_deref(), &change.to])
+    let settings: Vec<_> = (0_i64..)
+        .zip(&app.recommended)
+        .map(|(n, recommended)| {
+            let (change, saved) = (&recommended.change, saved_by(recommended, app));
+            values![place, n, &change.setting, change.from.as_deref(), &change.to, saved.memory, saved.time]
+        })
         .collect();
-    database.insert_all("setting (application, n, name, old, new)", &settings)
+    database.insert_all("setting (application, n, name, old, new, saved_memory, saved_time)", &settings)
 }
 
 /// Writes what the application did on each node.
@@ -361,35 +360,12 @@ pub(super) fn remove_copies(database: &Database, copies: &[Copy]) -> Result<(), 
     Ok(())
 }
 
-/// Savings in the units of the tables.
-#[derive(Default)]
-struct Saved {
-    /// The time that is expected to be saved.
-    time: Option<i64>,
-    /// What may be saved in addition, if only that is known of a trouble.
-    limit: Option<i64>,
-    memory: Option<i64>,
-    cores: Option<i64>,
-}
-
-impl Saved {
-    /// Amounts that are expected, and an upper limit of more time.
-    fn of(amounts: Option<(Amounts, Option<f64>)>) -> Self {
-        amounts.map_or_else(Self::default, |(amounts, limit)| Self {
-            time: Some(rounded(amounts.wall_ms.point)),
-            limit: limit.map(rounded),
-            memory: amounts.gb_hours.map(|range| rounded(range.point * MB_SECONDS_PER_GB_HOUR)),
-            cores: amounts.core_hours.map(|range| rounded(range.point * MS_PER_HOUR)),
-        })
-    }
-}
-
 /// The database has no unsigned numbers.
 pub(super) fn whole(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn rounded(value: f64) -> i64 {
+pub(super) fn rounded(value: f64) -> i64 {
     value.round().as_i64()
 }
 

@@ -62,6 +62,15 @@ const ON_NODE: [Amount; 11] = [
 
 const APPLICATIONS: [Amount; 1] = [("applications", "1")];
 
+/// The applications to which a change is advised, and what it saves.
+const ADVISED: [Amount; 5] = [
+    ("applications", "1"),
+    ("saved_memory", "coalesce(part.saved_memory, 0)"),
+    ("saved_time", "coalesce(part.saved_time, 0)"),
+    ("saving_memory", "CASE WHEN part.saved_memory IS NULL THEN 0 ELSE 1 END"),
+    ("saving_time", "CASE WHEN part.saved_time IS NULL THEN 0 ELSE 1 END"),
+];
+
 /// A table of sums.
 struct Sums {
     table: &'static str,
@@ -93,7 +102,7 @@ macro_rules! is_long {
 pub(super) const IS_LONG: &str = is_long!();
 /// The changes that are recommended to applications, except long ones.
 const SETTINGS: &str = concat!(
-    "SELECT application, name, old IS NOT NULL AS known, coalesce(old, '') AS old, new FROM setting WHERE application {these} \
+    "SELECT application, name, old IS NOT NULL AS known, coalesce(old, '') AS old, new, saved_memory, saved_time FROM setting WHERE application {these} \
      AND NOT ",
     is_long!()
 );
@@ -180,7 +189,7 @@ const ALL: [Sums; 8] = [
             ("old", "part.old"),
             ("new", "part.new"),
         ],
-        amounts: &APPLICATIONS,
+        amounts: &ADVISED,
         parts: SETTINGS,
     },
     Sums {

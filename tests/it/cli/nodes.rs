@@ -47,11 +47,16 @@ fn slow_node_of_a_recording_ranks_worst() {
 fn exclude_list_contains_only_stragglers() {
     for folder in slow_recordings() {
         let place = tempfile::tempdir().unwrap();
-        let list = place.path().join("exclude.txt");
+        let (list, rules) = (place.path().join("exclude.txt"), place.path().join("rules.yaml"));
+        std::fs::write(&rules, "rule: nodes\nexclude_applications: 1\n").unwrap();
         let option = format!("--exclude-list={}", list.display());
-        command(&[&option, "--min-node-tasks", "4"], &folder).success();
+        let rules = format!("--rules={}", rules.display());
+        command(&[&option, &rules, "--min-node-tasks", "4"], &folder).success();
         let text = std::fs::read_to_string(&list).unwrap();
         assert!(text.starts_with("node002") && text.lines().count() == 1, "{text}");
+        // One application is not enough evidence.
+        command(&[&option, "--min-node-tasks", "4"], &folder).success();
+        assert_eq!(std::fs::read_to_string(&list).unwrap(), "");
         // With the default settings four tasks are not enough evidence.
         command(&[&option], &folder).success();
         assert_eq!(std::fs::read_to_string(&list).unwrap(), "");

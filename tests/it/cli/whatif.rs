@@ -56,6 +56,55 @@ fn memory_changes_the_cost_and_not_the_time() {
 }
 
 #[test]
+fn memory_is_compared_with_the_peaks_of_executors_and_tasks() {
+    let fits = |path: &str, memory: &str| -> Vec<(String, String)> {
+        let report = json(&[path, "--memory", memory]);
+        let apps = report["applications"].as_array().unwrap().iter();
+        let memory = apps.filter_map(|app| app["replay"]["scenarios"].get(0).map(|it| it["memory"].clone()));
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        memory.map(|memory| (text(&memory["fit"]), text(&memory["of"]))).collect()
+    };
+    let of = |fit: &str, of: &str| vec![(fit.to_owned(), of.to_owned())];
+    // The largest heap of an executor was 218 MiB.
+    assert_eq!(fits(SKEW, "400m"), of("would_break", ""), "Spark does not start");
+    assert_eq!(fits(SKEW, "512m"), of("near", "executor_heap"));
+    assert_eq!(fits(SKEW, "1g"), of("safe", "executor_heap"));
+    let jobs = fits("testdata/done", "100m");
+    assert!(jobs.contains(&("would_break".to_owned(), "map_container".to_owned())), "{jobs:?}");
+    let shown = text(&[SKEW, "--memory", "512m"]);
+    assert!(shown.contains("near the limit: an executor used up to 218 MiB of its heap"), "{shown}");
+    assert!(shown.contains("same time") && shown.contains("0.0167 GB·h less"), "{shown}");
+}
+
+#[test]
+fn containers_of_tasks_change_the_cost_of_a_job() {
+    let report = json(&["testdata/done", "--memory", "256m"]);
+    let replays = report["applications"].as_array().unwrap().iter().map(|app| &app["replay"]);
+    let mut compared = 0;
+    for replay in replays.filter(|replay| !replay.is_null()) {
+        let takes = replay["scenarios"][0]["takes"]["gb_hours"]["point"].as_f64().unwrap();
+        assert!(takes < replay["took"]["gb_hours"]["point"].as_f64().unwrap(), "{replay:#}");
+        compared += 1;
+    }
+    assert!(compared > 0);
+}
+
+#[test]
+fn the_run_as_it_was_comes_first_and_has_its_price() {
+    let shown = text(&[SKEW, "--prices", "testdata/prices.yaml"]);
+    let rows: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("with ")).take(2).collect();
+    assert!(rows[0].ends_with("EUR") && rows[1].starts_with("as it was "), "{shown}");
+    let report = json(&[SKEW, "--executors", "6", "--prices", "testdata/prices.yaml"]);
+    assert_eq!(report["currency"], "EUR");
+    let replay = &report["applications"][0]["replay"];
+    let cost = |amounts: &Value| amounts["cost"]["point"].as_f64().unwrap();
+    let (before, scenario) = (cost(&replay["took"]), &replay["scenarios"][0]);
+    assert!((before - cost(&scenario["takes"]) - cost(&scenario["saves"])).abs() < 1e-9, "{scenario:#}");
+    assert!(cost(&scenario["takes"]) > before, "{scenario:#}");
+    command(&[SKEW, "--prices", "nowhere.yaml"]).code(2).stderr(predicate::str::contains("nowhere.yaml"));
+}
+
+#[test]
 fn what_cannot_be_predicted_has_a_reason() {
     let report = json(&[SKEW, "--reducers", "7"]);
     let scenario = &report["applications"][0]["replay"]["scenarios"][0];

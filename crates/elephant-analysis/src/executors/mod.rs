@@ -3,9 +3,11 @@
 mod heap;
 mod lifetime;
 mod overhead;
+mod shortage;
 mod sizes;
 
 pub use heap::*;
 pub use lifetime::*;
 pub use overhead::{Overhead, fitting_overhead, in_containers, is_python, resident, room_for};
+pub use shortage::was_short;
 pub use sizes::*;

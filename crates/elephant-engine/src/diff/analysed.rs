@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::side::{
-    Finding, Metrics, NotEvaluated, Operator, Phase, Query, Run, SchedulerIdentity, Tasks, Wall,
+    Finding, Metrics, NotEvaluated, Operator, Part, Phase, Query, Run, SchedulerIdentity, Tasks, Wall,
 };
 use crate::results::ApplicationReport;
 use elephant_analysis::metrics;
@@ -14,6 +14,7 @@ use elephant_model::model::conf::secrets;
 use elephant_query::{OperatorSummary, QuerySummary};
 use elephant_rule::finding;
 use elephant_ruleset::JobIdentity;
+use elephant_verdict::account;
 
 impl From<&ApplicationReport> for Run {
     fn from(app: &ApplicationReport) -> Self {
@@ -32,10 +33,26 @@ impl From<&ApplicationReport> for Run {
             metrics: Metrics::from(&app.metrics),
             findings: app.findings.iter().map(Finding::from).collect(),
             not_evaluated: app.not_evaluated.iter().map(NotEvaluated::from).collect(),
+            run_time_parts: app.account.iter().flat_map(|account| &account.parts).map(Part::from).collect(),
             phases: app.phases.as_ref().map(|phases| phases.iter().map(Phase::from).collect()),
             queries: app.queries.iter().map(Query::from).collect(),
             identity: app.identity.as_ref().map(SchedulerIdentity::from),
             configuration: app.configuration.as_deref().filter(|_| app.phases.is_some()).map(configuration),
+        }
+    }
+}
+
+impl From<&account::Part> for Part {
+    fn from(part: &account::Part) -> Self {
+        let owner = part.owner();
+        Self {
+            kind: part.kind().to_owned(),
+            name: part.name(),
+            subject: part.subject().map(|subject| subject.name().into_owned()),
+            query: owner.and_then(|owner| owner.query),
+            owner: owner.map(|owner| owner.name.clone()),
+            does: part.does().map(str::to_owned),
+            time_ms: part.time.as_f64(),
         }
     }
 }
@@ -45,6 +62,7 @@ impl From<&QuerySummary> for Query {
         let operator = |operator: &OperatorSummary| Operator {
             text: operator.text.clone(),
             replaced: !operator.is_last,
+            stages: operator.stages.iter().map(ToString::to_string).collect(),
         };
         Self {
             id: query.id,

@@ -6,6 +6,7 @@
 //! time. A single run on each side is always a pair, whatever the names. Phases are paired by name, because
 //! a stage's id differs from run to run.
 
+mod account;
 mod analysed;
 mod configuration;
 mod figures;
@@ -22,6 +23,7 @@ use std::cmp::Ordering;
 use crate::results::Sort;
 use elephant_base::severity::Severity;
 
+pub use account::{PartOfSide, PartPair};
 pub use configuration::{Configuration, Setting};
 pub use figures::{Figure, Unit};
 pub use findings::{FindingPair, Move};
@@ -30,8 +32,8 @@ pub use phases::PhasePair;
 pub use plans::PlanChange;
 pub use queries::{Queries, QueryPair};
 pub use side::{
-    Finding, Metrics, NotEvaluated, Operator, Phase, Query, Run, SchedulerIdentity, Side, SideError, Tasks,
-    Wall,
+    Finding, Metrics, NotEvaluated, Operator, Part, Phase, Query, Run, SchedulerIdentity, Side, SideError,
+    Tasks, Wall,
 };
 
 /// Options of a comparison.
@@ -65,6 +67,8 @@ pub struct Pair {
     pub b: Label,
     /// Their costs; values unknown on both sides are absent.
     pub figures: Vec<Figure>,
+    /// Where their run times went, the part that changed most first; `None` if a side is a report without it.
+    pub account: Option<Vec<PartPair>>,
     /// Their phases in order; `None` if a side is a report without details.
     pub phases: Option<Vec<PhasePair>>,
     /// Their queries; `None` if a side is a report without details, or has no queries.
@@ -191,11 +195,13 @@ fn pair(a: &Run, b: &Run, options: Options) -> Pair {
     if a.engine != b.engine {
         notes.push("the engines differ: they count costs in different ways".to_owned());
     }
+    let same = a.with_plans().zip(b.with_plans()).map(|(a, b)| queries::same(a, b)).unwrap_or_default();
     Pair {
         a: a.label(),
         b: b.label(),
+        account: account::compare(&a.run_time_parts, &b.run_time_parts, &same),
         figures: figures::of_runs(a, b),
-        phases: a.phases.as_ref().zip(b.phases.as_ref()).map(|(a, b)| phases::compare(a, b)),
+        phases: phases::compare(a, b, &same),
         queries: a.with_plans().zip(b.with_plans()).map(|(a, b)| queries::compare(a, b)),
         configuration: a
             .configuration

@@ -67,18 +67,35 @@ fn of_one_user<'a>(a: &mut Vec<&'a Run>, b: &mut Vec<&'a Run>) -> Vec<(&'a Run, 
 /// both in order. The others stay single: the result has each index of both sides once, in the order of
 /// `a`, followed by those that only `b` has.
 pub(super) fn keys(a: &[String], b: &[String]) -> Vec<(Option<usize>, Option<usize>)> {
-    let mut partner: Vec<Option<usize>> = vec![None; a.len()];
-    let mut taken = vec![false; b.len()];
+    matched(a.len(), b.len(), &by_name(a, b))
+}
+
+/// A way to recognise the same work on both sides: the keys of both, which have none for what this way cannot recognise.
+pub(super) type Way = [Vec<Option<String>>; 2];
+
+/// The same key, then the same key without the line numbers of call sites.
+pub(super) fn by_name(a: &[String], b: &[String]) -> Vec<Way> {
     let same: [fn(&str) -> String; 2] = [str::to_owned, crate::fingerprint::without_lines];
-    for spelling in same {
-        let mut free: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (place, key) in b.iter().enumerate().rev() {
-            if !taken.get(place).copied().unwrap_or_default() {
-                free.entry(spelling(key)).or_default().push(place);
+    let of = |spelling: fn(&str) -> String| {
+        [a, b].map(|side| side.iter().map(|key| Some(spelling(key))).collect())
+    };
+    same.into_iter().map(of).collect()
+}
+
+/// Pairs indices by one way after another, each time in order. The others stay single.
+pub(super) fn matched(a: usize, b: usize, ways: &[Way]) -> Vec<(Option<usize>, Option<usize>)> {
+    let mut partner: Vec<Option<usize>> = vec![None; a];
+    let mut taken = vec![false; b];
+    for [keys_a, keys_b] in ways {
+        let mut free: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (place, key) in keys_b.iter().enumerate().rev() {
+            let key = key.as_deref().filter(|_| !taken.get(place).copied().unwrap_or_default());
+            if let Some(key) = key {
+                free.entry(key).or_default().push(place);
             }
         }
-        for (key, partner) in a.iter().zip(&mut partner).filter(|(_, partner)| partner.is_none()) {
-            *partner = free.get_mut(&spelling(key)).and_then(Vec::pop);
+        for (key, partner) in keys_a.iter().zip(&mut partner).filter(|(_, partner)| partner.is_none()) {
+            *partner = key.as_deref().and_then(|key| free.get_mut(key)).and_then(Vec::pop);
             if let Some(taken) = partner.and_then(|place| taken.get_mut(place)) {
                 *taken = true;
             }

@@ -1,7 +1,9 @@
 //! Compares phases.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::figures::{Figure, Unit};
-use super::pair::keys;
+use super::pair::{Way, by_name, matched};
 use super::side::{Phase, Run};
 
 /// A phase of both sides, or of only one.
@@ -27,13 +29,18 @@ impl PhasePair {
     }
 }
 
-/// Pairs the phases of two runs.
-pub(super) fn compare(a: &[Phase], b: &[Phase]) -> Vec<PhasePair> {
-    let (keys_a, keys_b) = (Run::phase_keys(a), Run::phase_keys(b));
-    let paired = keys(&keys_a, &keys_b).into_iter();
+/// Pairs the phases of two runs; `None` if a side does not have them. `queries` are the ids of the queries that are the same.
+pub(super) fn compare(a: &Run, b: &Run, queries: &[(u64, u64)]) -> Option<Vec<PhasePair>> {
+    let (phases_a, phases_b) = (a.phases.as_deref()?, b.phases.as_deref()?);
+    let (keys_a, keys_b) = (Run::phase_keys(phases_a), Run::phase_keys(phases_b));
+    // The plan tells stages apart that have one name, such as every stage of a query from Python.
+    let mut ways = vec![[operators(a, phases_a, queries, 0), operators(b, phases_b, queries, 1)]];
+    ways.extend(by_name(&keys_a, &keys_b));
+    ways.push(calls(phases_a, phases_b));
+    let paired = matched(phases_a.len(), phases_b.len(), &ways).into_iter();
     let pair = |(place_a, place_b): (Option<usize>, Option<usize>)| {
         let key = place_b.and_then(|at| keys_b.get(at)).or_else(|| place_a.and_then(|at| keys_a.get(at)));
-        let (a, b) = (place_a.and_then(|at| a.get(at)), place_b.and_then(|at| b.get(at)));
+        let (a, b) = (place_a.and_then(|at| phases_a.get(at)), place_b.and_then(|at| phases_b.get(at)));
         PhasePair {
             key: key.cloned().unwrap_or_default(),
             a: a.map(|phase| phase.subject.clone()),
@@ -41,7 +48,47 @@ pub(super) fn compare(a: &[Phase], b: &[Phase]) -> Vec<PhasePair> {
             figures: figures(a, b),
         }
     };
-    paired.map(pair).collect()
+    Some(paired.map(pair).collect())
+}
+
+/// The query that a stage worked for, and the kinds of operators that ran in it. They stay the same if a call site gets
+/// another name.
+fn operators(run: &Run, phases: &[Phase], queries: &[(u64, u64)], side: usize) -> Vec<Option<String>> {
+    let mut kinds: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for query in &run.queries {
+        let same = |(a, b): &(u64, u64)| query.id == if side == 0 { *a } else { *b };
+        let Some(place) = queries.iter().position(same) else { continue };
+        for operator in query.operators.iter().filter(|operator| !operator.replaced) {
+            let kind = operator.text.split([' ', '(', '[']).next().unwrap_or_default();
+            for stage in &operator.stages {
+                kinds.entry(stage).or_insert_with(|| (place, BTreeSet::new())).1.insert(kind);
+            }
+        }
+    }
+    let key = |phase: &Phase| {
+        let (place, kinds) = kinds.get(phase.subject.strip_prefix("stage ")?)?;
+        Some(format!("{place} {}", kinds.iter().copied().collect::<Vec<_>>().join(" ")))
+    };
+    phases.iter().map(key).collect()
+}
+
+/// The calls without their places, such as `count`, if both sides have as many stages of a call.
+fn calls(a: &[Phase], b: &[Phase]) -> Way {
+    let of = |phases: &[Phase]| -> Vec<Option<String>> {
+        let call = |phase: &Phase| Some(phase.name.as_deref()?.rsplit_once(" at ")?.0.to_owned());
+        phases.iter().map(call).collect()
+    };
+    let (calls_a, calls_b) = (of(a), of(b));
+    let count = |calls: &[Option<String>]| {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for call in calls.iter().flatten() {
+            *counts.entry(call.clone()).or_default() += 1;
+        }
+        counts
+    };
+    let (counts_a, counts_b) = (count(&calls_a), count(&calls_b));
+    let alike = |call: &String| counts_a.get(call) == counts_b.get(call);
+    [calls_a, calls_b].map(|calls| calls.into_iter().map(|call| call.filter(alike)).collect())
 }
 
 fn figures(a: Option<&Phase>, b: Option<&Phase>) -> Vec<Figure> {

@@ -66,12 +66,7 @@ type Match = (usize, usize, usize);
 /// Pairs the queries of two runs by what they compute and their description, then by one of the two, each time in the
 /// order in which they ran.
 pub(super) fn compare(a: &[Query], b: &[Query]) -> Queries {
-    let [one, other] = [a, b].map(|side| {
-        let mut side: Vec<Planned<'_>> =
-            side.iter().map(|query| Planned { query, plan: Plan::of(query) }).collect();
-        side.sort_by_key(|planned| planned.query.id);
-        side
-    });
+    let [one, other] = [a, b].map(planned);
     let matched = matched(&one, &other);
     let pair = |&(a, b, alike): &Match| {
         let (a, b) = (one.get(a)?, other.get(b)?);
@@ -94,6 +89,21 @@ pub(super) fn compare(a: &[Query], b: &[Query]) -> Queries {
         only_a: one.len() - matched.len(),
         only_b: other.len() - matched.len(),
     }
+}
+
+/// The ids of the queries of both sides that are the same.
+pub(super) fn same(a: &[Query], b: &[Query]) -> Vec<(u64, u64)> {
+    let [one, other] = [a, b].map(planned);
+    let ids = |(a, b, _): Match| Some((one.get(a)?.query.id, other.get(b)?.query.id));
+    matched(&one, &other).into_iter().filter_map(ids).collect()
+}
+
+/// The queries in the order in which they began, with their plans.
+fn planned(queries: &[Query]) -> Vec<Planned<'_>> {
+    let mut planned: Vec<Planned<'_>> =
+        queries.iter().map(|query| Planned { query, plan: Plan::of(query) }).collect();
+    planned.sort_by_key(|planned| planned.query.id);
+    planned
 }
 
 /// What two queries must have in common to be the same one.
@@ -150,8 +160,13 @@ fn matched(a: &[Planned<'_>], b: &[Planned<'_>]) -> Vec<Match> {
     matched
 }
 
-/// What the user's code calls a query: its name without its number.
+/// What the user's code calls a query.
 fn description(query: &Query) -> Option<String> {
-    let told = query.name.strip_prefix("query ")?.split_once(' ')?.1;
+    described(&query.name)
+}
+
+/// The name of a query without its number; `None` if it is only a number.
+pub(super) fn described(name: &str) -> Option<String> {
+    let told = name.strip_prefix("query ")?.split_once(' ')?.1;
     Some(crate::fingerprint::normalise(told))
 }

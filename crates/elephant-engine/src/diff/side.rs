@@ -52,6 +52,9 @@ pub struct Run {
     pub findings: Vec<Finding>,
     #[serde(default)]
     pub not_evaluated: Vec<NotEvaluated>,
+    /// Where the run time went; empty in reports of earlier versions, or if it is unknown.
+    #[serde(default)]
+    pub run_time_parts: Vec<Part>,
     /// Only in reports with details.
     pub phases: Option<Vec<Phase>>,
     /// Those that took longest.
@@ -124,6 +127,27 @@ pub struct Phase {
     pub spilled_bytes: Option<f64>,
 }
 
+/// A part of the run time.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Part {
+    /// `phase`, `stages`, `idle` or `rest`.
+    pub kind: String,
+    /// What happened in it, in words.
+    pub name: String,
+    /// The phase, if it is only one.
+    pub subject: Option<String>,
+    /// The id of the query that it worked for.
+    pub query: Option<u64>,
+    /// The name of the query or job that it worked for.
+    pub owner: Option<String>,
+    /// The operator that took the most time, or else the name of a stage.
+    pub does: Option<String>,
+    /// How long it took.
+    pub time_ms: f64,
+}
+
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
@@ -151,6 +175,8 @@ pub struct Wall {
 pub struct Operator {
     pub text: String,
     pub replaced: bool,
+    /// The stage attempts in which it ran, such as `3.0`.
+    pub stages: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

@@ -331,3 +331,25 @@ fn a_cost_that_only_one_side_knows_is_in_no_sum() {
     assert_eq!(total.run_time().map(|figure| (figure.a, figure.b)), Some((Some(1000.0), Some(2000.0))));
     assert_eq!((total.known, total.slower), (1, 1));
 }
+
+/// A run with these stages: their names and durations.
+fn with_stages(id: &str, stages: &[(&str, u64)]) -> Side {
+    let stages = stages.iter().enumerate().map(|(number, (name, ms))| {
+        serde_json::json!({"subject": format!("stage {number}.0"), "name": name, "duration_ms": ms})
+    });
+    let stages: Vec<serde_json::Value> = stages.collect();
+    document(&[run(id, "x", "2026", &format!(r#","phases":{}"#, serde_json::to_string(&stages).unwrap()))])
+}
+
+#[test]
+fn stages_are_the_same_work_if_only_their_file_has_another_name() {
+    let a = with_stages("a", &[("count at Old.scala:10", 5), ("collect at Old.scala:12", 7)]);
+    let b = with_stages("b", &[("count at New.scala:31", 50), ("collect at New.scala:40", 8)]);
+    let phases = diff(&a, &b, Options::default()).pairs.remove(0).phases.unwrap();
+    let names: Vec<_> = phases.iter().map(|phase| (phase.a.as_deref(), phase.b.as_deref())).collect();
+    assert_eq!(names, [(Some("stage 0.0"), Some("stage 0.0")), (Some("stage 1.0"), Some("stage 1.0"))]);
+    // Which of two counts is the one of the other side is not known.
+    let b = with_stages("b", &[("count at New.scala:31", 50), ("count at New.scala:33", 8)]);
+    let phases = diff(&a, &b, Options::default()).pairs.remove(0).phases.unwrap();
+    assert!(phases.iter().all(|phase| phase.a.is_none() || phase.b.is_none()), "{phases:?}");
+}

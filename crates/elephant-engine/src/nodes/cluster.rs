@@ -1,6 +1,6 @@
 //! Collects the z-scores of all applications by host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::collect::{DayNumber, GroupCounts, Hosts, Sample};
 use super::losses::Losses;
@@ -40,6 +40,10 @@ pub(crate) struct Scores {
     pub peers: Strata,
     /// What was lost on it.
     pub losses: Losses,
+    /// Its executors and those of others, and those that were lost.
+    pub executors: Strata,
+    /// The applications whose tasks have z-scores on it.
+    pub applications: u64,
     /// Sums for each day on which attempts started.
     pub days: BTreeMap<DayNumber, DaySum>,
 }
@@ -76,6 +80,16 @@ impl Cluster {
         for &(host, losses) in &sample.losses {
             if let Some(host) = self.host(host) {
                 host.losses += losses;
+            }
+        }
+        for &(host, executors) in &sample.executors {
+            if let Some(host) = self.host(host) {
+                host.executors += executors;
+            }
+        }
+        for host in sample.rows.iter().map(|row| row.host).collect::<BTreeSet<Host>>() {
+            if let Some(host) = self.host(host) {
+                host.applications += 1;
             }
         }
         for row in &sample.rows {

@@ -1,5 +1,6 @@
 //! Turns the tasks of an application into z-scores of hosts.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::sync::{Mutex, PoisonError};
 
@@ -104,6 +105,8 @@ pub struct Sample {
     pub peers: Vec<(Host, Strata)>,
     /// What was lost on which hosts.
     pub losses: Vec<(Host, Losses)>,
+    /// Executors of each host and of others, and those that were lost.
+    pub executors: Vec<(Host, Strata)>,
 }
 
 /// An attempt with its z-score.
@@ -173,6 +176,7 @@ impl Sample {
             }
         }
         sample.losses = losses(app, &mut names);
+        sample.executors = executors(app, &mut names);
         sample.rows.shrink_to_fit();
         sample.add_up_peers();
         sample
@@ -217,7 +221,9 @@ impl Sample {
         self.rows.iter_mut().try_for_each(|row| new(&mut row.host))?;
         self.peers.iter_mut().try_for_each(|(host, _)| new(host))?;
         self.losses.iter_mut().try_for_each(|(host, _)| new(host))?;
-        // Both sorts are stable.
+        self.executors.iter_mut().try_for_each(|(host, _)| new(host))?;
+        // The sorts are stable.
+        self.executors.sort_by_key(|&(host, _)| host);
         self.peers.sort_by_key(|&(host, _)| host);
         self.losses.sort_by_key(|&(host, _)| host);
         Some(self)
@@ -302,6 +308,24 @@ fn losses(app: &Application, names: &mut Names) -> Vec<(Host, Losses)> {
     let failures = faults.counts().filter(|&(_, failures)| failures > 0);
     let failures = failures.map(|(node, failures)| (node, Losses { executors: 0, failures }));
     executors.chain(failures).filter_map(|(node, losses)| Some((names.host(node, None)?, losses))).collect()
+}
+
+/// The executors of each host, and those of them that were lost, beside those of other hosts.
+fn executors(app: &Application, names: &mut Names) -> Vec<(Host, Strata)> {
+    let mut counts: BTreeMap<Host, (u64, u64)> = BTreeMap::new();
+    let all = app.spark.iter().flat_map(|spark| &spark.executors).filter_map(|executor| executor.host);
+    for host in all.filter_map(|host| names.host(host, None)) {
+        counts.entry(host).or_default().0 += 1;
+    }
+    for host in hosts_of_lost_executors(app).filter_map(|host| names.host(host, None)) {
+        counts.entry(host).or_default().1 += 1;
+    }
+    let sum = counts
+        .values()
+        .fold((0, 0), |(all, lost), (of_host, lost_of_host)| (all + of_host, lost + lost_of_host));
+    // Where nothing was lost, or on the only host, there is nothing to compare.
+    let compared = counts.into_iter().filter(|(_, (of_host, _))| sum.1 > 0 && *of_host < sum.0);
+    compared.map(|(host, of_host)| (host, Strata::of_part(of_host, sum))).collect()
 }
 
 /// The successful attempts of a group, then the originals that a copy overtook.

@@ -7,6 +7,7 @@ use super::losses::Losses;
 use super::settings::{IntervalKind, Settings};
 use super::trend::Trend;
 use elephant_base::stats::descriptive::{mean, quantile_of_sorted, standard_deviation};
+use elephant_base::stats::strata::Strata;
 use elephant_base::stats::{normal, proportion, student};
 
 /// One node with its indicators.
@@ -56,8 +57,16 @@ pub struct Node {
     /// Whether it ran too few tasks to be ranked, and clearly and significantly more of them were stragglers than on
     /// other nodes.
     pub suspected: bool,
+    /// Whether it lost many of its executors, clearly and significantly more than other nodes of the same applications.
+    pub failed: bool,
     /// What was lost on it.
     pub losses: Losses,
+    /// Its executors, and those that were lost, in applications that had executors on other nodes, too, and lost some.
+    pub executors: Strata,
+    /// The applications whose tasks have z-scores on it.
+    pub applications: u64,
+    /// Whether there is enough evidence to take it out of service: it failed, or it was a straggler in several applications.
+    pub to_exclude: bool,
     /// All fits, in family order.
     pub fits: Vec<Fit>,
     /// Candidates for the best fit, as indices into `fits`, best first.
@@ -75,7 +84,7 @@ impl Node {
     #[must_use]
     pub(crate) fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;
-        let Scores { values, stragglers, overtaken, peers, losses, days } = scores;
+        let Scores { values, stragglers, overtaken, peers, losses, executors, applications, days } = scores;
         let tasks = values.len() as u64;
         let (mean, deviation) = (mean(&values), standard_deviation(&values, 1));
         let shares = peers.shares();
@@ -114,7 +123,11 @@ impl Node {
             more_stragglers_by_chance: shares.map(|_| peers.p_value()),
             clearly_slow: by_mean,
             suspected: false,
+            failed: false,
             losses,
+            executors,
+            applications,
+            to_exclude: false,
             fits,
             best_fits,
             trend: Trend::of(&days, settings),

@@ -81,7 +81,7 @@ impl NodesReport {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// Suspected nodes, then nodes with a level, worst first, then the others; alphabetical if the settings
+    /// Failed nodes, then suspected nodes, then nodes with a level, worst first, then the others; alphabetical if the settings
     /// say so.
     pub nodes: Vec<Node>,
     /// Counts over all nodes.
@@ -148,6 +148,8 @@ pub fn rank(cluster: Cluster, hosts: Hosts, types: &NodeTypes, settings: &Settin
     rank::assign_levels(&mut nodes, settings);
     rank::compare_stragglers(&mut nodes, settings);
     rank::suspect(&mut nodes, settings);
+    rank::find_failed(&mut nodes, settings);
+    rank::mark_excluded(&mut nodes, settings);
     nodes.sort_by(|a, b| rank::order(a, b, settings.order));
     let summary = Summary::of(&nodes, groups);
     Ranking { nodes, summary }

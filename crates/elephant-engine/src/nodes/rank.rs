@@ -48,7 +48,28 @@ pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Suspected nodes first, then ranked nodes, worst first, then the others; ties by name. By
+/// Finds nodes that lost many of their executors, clearly and significantly more than other nodes of the same applications.
+pub(super) fn find_failed(nodes: &mut [Node], settings: &Settings) {
+    let many = |node: &&mut Node| node.executors.hits >= settings.failed_executors.max(1);
+    let mut many: Vec<&mut Node> = nodes.iter_mut().filter(many).collect();
+    let by_chance: Vec<f64> = many.iter().map(|node| node.executors.p_value()).collect();
+    for (node, by_chance) in many.iter_mut().zip(benjamini_hochberg(&by_chance)) {
+        let clearly = node.executors.shares().is_some_and(|(own, others)| {
+            own >= settings.failed_share && own >= settings.slow_straggler_ratio * others
+        });
+        node.failed = clearly && by_chance <= 1.0 - settings.confidence;
+    }
+}
+
+/// Marks the nodes to take out of service. A single application may have been slow on a node for reasons of its own.
+pub(super) fn mark_excluded(nodes: &mut [Node], settings: &Settings) {
+    for node in nodes {
+        let is_seen_again = node.applications >= settings.exclude_applications;
+        node.to_exclude = node.failed || (node.is_straggler() && is_seen_again);
+    }
+}
+
+/// Failed nodes first, then suspected nodes, then ranked nodes, worst first, then the others; ties by name. By
 /// [`Indicator::Name`], all nodes are in alphabetical order.
 pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
     let unranked = |node: &Node| node.level.is_none();
@@ -64,8 +85,9 @@ pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
         return a.name.cmp(&b.name);
     }
     let level = |node: &Node| if by == Indicator::Level { node.level } else { None };
-    b.suspected
-        .cmp(&a.suspected)
+    b.failed
+        .cmp(&a.failed)
+        .then_with(|| b.suspected.cmp(&a.suspected))
         .then_with(|| unranked(a).cmp(&unranked(b)))
         .then_with(|| level(a).cmp(&level(b)))
         .then_with(|| descending(value(a), value(b)))

@@ -26,6 +26,12 @@ pub struct Settings {
     pub suspect_tasks: u64,
     /// It is suspected if at least this share of them are stragglers, significantly more than on other nodes.
     pub suspect_share: f64,
+    /// A node failed if it lost at least this many executors, ...
+    pub failed_executors: u64,
+    /// ... and this share of them, significantly more than other nodes.
+    pub failed_share: f64,
+    /// A straggler is taken out of service only if it was seen in this many applications.
+    pub exclude_applications: u64,
     /// The confidence of all intervals.
     pub confidence: f64,
     /// The interval that decides the levels.
@@ -49,6 +55,9 @@ impl Default for Settings {
             slow_straggler_ratio: 1.5,
             suspect_tasks: 3,
             suspect_share: 0.5,
+            failed_executors: 3,
+            failed_share: 0.5,
+            exclude_applications: 2,
             confidence: 0.95,
             interval: IntervalKind::MeanConfidence,
             order: Indicator::Level,

@@ -16,6 +16,8 @@ pub struct Summary {
     pub ranked: u64,
     /// Nodes classified as stragglers.
     pub stragglers: u64,
+    /// Nodes that lost many of their executors, clearly and significantly more than others.
+    pub failed: u64,
     /// Nodes that are suspected: too few tasks, most of them stragglers.
     pub suspected: u64,
     /// Significantly slow nodes that are not called stragglers, because the difference is small.
@@ -59,6 +61,7 @@ impl Summary {
             nodes: nodes.len() as u64,
             ranked: count(|node| node.level.is_some()),
             stragglers: count(Node::is_straggler),
+            failed: count(|node| node.failed),
             suspected: count(|node| node.suspected),
             slightly_slow: count(|node| node.is_significantly_slow() && !node.clearly_slow),
             transient: count(|node| node.trend.transient),

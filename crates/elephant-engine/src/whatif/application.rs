@@ -5,14 +5,15 @@ use std::cmp::Ordering;
 use super::scaling::{Resource, Scaling};
 use super::settings::{Change, Settings, Trouble};
 use crate::results::{JobGroup, Sort};
+use elephant_analysis::memory_fit::{MemoryFit, MemoryVerdict};
 use elephant_analysis::replay::mapreduce::{self, Kind, StartUp};
 use elephant_analysis::replay::spark::{Cause, Overhead, Partitions, RecordedOnce};
 use elephant_base::units::Millis;
 use elephant_model::model::{Application, Engine, Subject};
-use elephant_ruleset::RuleSet;
 use elephant_verdict::savings::{
-    self, Baseline, MapReduceReplays, Prediction, Resources, SparkReplays, Unknown,
+    self, Amounts, Baseline, MapReduceReplays, Prediction, Range, Resources, SparkReplays, Unknown,
 };
+use elephant_verdict::troubles::Basis;
 
 /// An application, and what it would have taken under changes.
 #[derive(Debug, Clone)]
@@ -36,7 +37,11 @@ pub struct ApplicationReplays {
 pub struct Replays {
     /// From submission to end, as logged.
     pub recorded: Millis,
-    /// The same, replayed without a change.
+    /// What the run took, as logged.
+    pub took: Amounts,
+    /// What that cost; `None` without prices, or if an amount that has a price is unknown.
+    pub cost: Option<Range>,
+    /// The run time, replayed without a change.
     pub replayed: Millis,
     /// By how much the two differ, in percent of the recorded time.
     pub residual_percent: f64,
@@ -75,37 +80,40 @@ pub struct Scenario {
     pub change: Change,
     /// What it would have taken, or why that is unknown.
     pub prediction: Result<Prediction, String>,
+    /// What that would have cost; `None` if [`Replays::cost`] is, or if it is unknown.
+    pub cost: Option<Cost>,
+    /// Whether the changed memory would hold what the run needed; `None` if memory stays as it is.
+    pub memory: Option<MemoryFit>,
     /// Whether the driver runs the tasks, so that there are no executors.
     pub is_local: bool,
 }
 
+/// What an application would have cost under a change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// The cost.
+    pub takes: Range,
+    /// What is saved of the cost of the run as it was; negative if the change costs more.
+    pub saves: Range,
+}
+
 impl ApplicationReplays {
-    pub(super) fn of(app: &Application, sources: &[String], rules: &RuleSet, settings: &Settings) -> Self {
-        let replays = savings::Replays::of(app, rules, &rules.measure(app), RecordedOnce::default());
+    pub(super) fn of(app: &Application, sources: &[String], basis: Basis<'_>, settings: &Settings) -> Self {
+        let metrics = basis.rules.measure(app);
+        let recorded = Recorded { app, basis, settings, took: Amounts::used(&metrics) };
+        let replays = savings::Replays::of(app, basis.rules, &metrics, RecordedOnce::default());
         let replays = replays.map(|replays| match replays {
             savings::Replays::Spark(spark) => {
                 let predict = |change: &Change| predict_spark(&spark, change);
                 let scaling = scaling(&spark, &settings.requested());
-                Replays::of(
-                    &spark.baseline,
-                    (spark.slots(), spark.is_local()),
-                    settings,
-                    || standard(&spark),
-                    predict,
-                    scaling,
-                )
+                let slots = (spark.slots(), spark.is_local());
+                recorded.replays(&spark.baseline, slots, || standard(&spark), predict, scaling)
             }
             savings::Replays::MapReduce(job) => {
                 let predict = |change: &Change| predict_mapreduce(&job, change, None);
                 let scaling = scaling_of_job(&job, &settings.requested());
-                Replays::of(
-                    &job.baseline,
-                    (job.slots(), false),
-                    settings,
-                    || standard_of_job(&job),
-                    predict,
-                    scaling,
-                )
+                let slots = (job.slots(), false);
+                recorded.replays(&job.baseline, slots, || standard_of_job(&job), predict, scaling)
             }
         });
         Self {
@@ -147,28 +155,40 @@ impl ApplicationReplays {
     }
 }
 
-impl Replays {
-    fn of(
+/// A recorded run, and what is asked about it.
+struct Recorded<'a> {
+    app: &'a Application,
+    basis: Basis<'a>,
+    settings: &'a Settings,
+    /// What it took.
+    took: Amounts,
+}
+
+impl Recorded<'_> {
+    fn replays(
+        &self,
         baseline: &Baseline,
         (slots, is_local): (u32, bool),
-        settings: &Settings,
         standard: impl FnOnce() -> Vec<Change>,
         predict: impl Fn(&Change) -> Result<Prediction, Unknown>,
         scaling: Option<Scaling>,
-    ) -> Self {
-        let changes = if settings.changes.is_empty() { standard() } else { settings.changes.clone() };
-        let scenario = |change: Change| Scenario {
-            prediction: predict(&change).map_err(|unknown| unknown.to_string()),
-            change,
-            is_local,
+    ) -> Replays {
+        let requested = &self.settings.changes;
+        let changes = if requested.is_empty() { standard() } else { requested.clone() };
+        let scenario = |change: Change| {
+            let prediction = predict(&change).map_err(|unknown| unknown.to_string());
+            let cost = prediction.as_ref().ok().and_then(|prediction| self.cost_of(prediction));
+            Scenario { memory: self.memory_fit(&change), cost, prediction, change, is_local }
         };
         let stage = |stage: &savings::PathStage| PathStage {
             subject: stage.subject.clone(),
             name: stage.name.clone(),
             time: stage.time,
         };
-        Self {
+        Replays {
             recorded: baseline.recorded,
+            took: self.took,
+            cost: self.cost(&self.took),
             replayed: baseline.replayed,
             residual_percent: 100.0 * baseline.residual(),
             critical_path: baseline.critical_path,
@@ -181,6 +201,35 @@ impl Replays {
         }
     }
 
+    /// What these amounts cost; `None` without prices, or if an amount that has a price is unknown.
+    fn cost(&self, amounts: &Amounts) -> Option<Range> {
+        self.basis.prices?.cost(self.app, amounts)
+    }
+
+    fn cost_of(&self, prediction: &Prediction) -> Option<Cost> {
+        let takes = self.cost(&prediction.takes)?;
+        Some(Cost { saves: takes.subtracted_from(self.cost(&self.took)?.point), takes })
+    }
+
+    fn memory_fit(&self, change: &Change) -> Option<MemoryFit> {
+        let memory = change.memory?;
+        Some(match self.app.engine {
+            Engine::Spark => MemoryFit::of_executors(self.app, memory, change.cores),
+            Engine::MapReduce => MemoryFit::of_tasks(self.app, self.basis.rules.metrics(), memory),
+        })
+    }
+}
+
+#[doc(hidden)]
+impl Scenario {
+    /// Whether the run would not end, because its tasks need more memory than the change gives them.
+    #[must_use]
+    pub fn would_break(&self) -> bool {
+        self.memory.as_ref().is_some_and(|memory| memory.fit == MemoryVerdict::WouldBreak)
+    }
+}
+
+impl Replays {
     /// The most memory that one of the changes saves.
     fn most_memory_saved(&self) -> f64 {
         let predictions = self.scenarios.iter().filter_map(|scenario| scenario.prediction.as_ref().ok());
@@ -299,7 +348,7 @@ fn predict_mapreduce(
     maps: Option<u32>,
 ) -> Result<Prediction, Unknown> {
     let Change { executors, cores, memory, partitions, reducers, split_size, slow_start, without } = change;
-    if executors.is_some() || cores.is_some() || memory.is_some() || !partitions.is_empty() {
+    if executors.is_some() || cores.is_some() || !partitions.is_empty() {
         return Err(Unknown::NotApplicable("MapReduce has no executors and no stages"));
     }
     let troubles: Vec<fn(Kind) -> mapreduce::Cause> =
@@ -309,7 +358,7 @@ fn predict_mapreduce(
     let tasks = |count: u32| mapreduce::Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
     settings.extend(reducers.map(tasks));
     settings.extend(slow_start.map(mapreduce::Cause::SlowStart));
-    job.predict(&troubles, &settings, maps)
+    job.predict(&troubles, &settings, (maps, *memory))
 }
 
 fn cause_of_job(trouble: Trouble) -> fn(Kind) -> mapreduce::Cause {

@@ -12,7 +12,8 @@ mod total;
 use std::path::PathBuf;
 
 use application::without_troubles;
-pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
+pub use application::{ApplicationReplays, Cost, PathStage, Replays, Scenario};
+pub use elephant_analysis::memory_fit::{MemoryFit, MemoryHolder, MemoryReason, MemoryVerdict};
 pub use elephant_verdict::savings::{Amounts, Prediction, Range};
 pub use jobs::Job;
 pub use scaling::{Resource, Scaling, ScalingPoint};
@@ -24,6 +25,7 @@ use crate::results::{Sort, SourceProblem, Summary};
 use elephant_base::limits::Limits;
 use elephant_input::named::Named;
 use elephant_ruleset::RuleSet;
+use elephant_verdict::troubles::Basis;
 
 /// The replays of all applications.
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ pub struct WhatIfReport {
     pub applications: Vec<ApplicationReplays>,
     /// What the changes save over all applications.
     pub total: Total,
+    /// The currency of costs, if prices were given.
+    pub currency: Option<String>,
     /// The order of the applications and jobs.
     pub(crate) order: Sort,
     /// Problems, by source.
@@ -55,21 +59,22 @@ impl WhatIfReport {
 /// Replays all applications below `paths`; costs are computed by the parameters of `rules`.
 #[must_use]
 pub fn report(paths: &[PathBuf], rules: &RuleSet, settings: &Settings) -> WhatIfReport {
-    report_with(paths.into(), rules, settings, &Filter::default(), &Limits::default(), &Progress::default())
+    let basis = Basis { rules, prices: None };
+    report_with(paths.into(), basis, settings, &Filter::default(), &Limits::default(), &Progress::default())
 }
 
-/// The same for applications that `filter` selects, with `limits` for each file, reporting to `progress`.
+/// The same for applications that `filter` selects, with prices, and `limits` for each file, reporting to `progress`.
 #[must_use]
 pub fn report_with(
     named: Named<'_>,
-    rules: &RuleSet,
+    basis: Basis<'_>,
     settings: &Settings,
     filter: &Filter,
     limits: &Limits,
     progress: &Progress,
 ) -> WhatIfReport {
     let visited = visit_for_rules(named, filter, limits, progress, |app, sources| {
-        ApplicationReplays::of(app, sources, rules, settings)
+        ApplicationReplays::of(app, sources, basis, settings)
     });
     let mut applications: Vec<ApplicationReplays> =
         visited.applications.into_iter().map(|visit| visit.value).collect();
@@ -78,6 +83,7 @@ pub fn report_with(
     WhatIfReport {
         files: visited.summary,
         total: Total::of(&applications, &changes),
+        currency: basis.prices.map(|prices| prices.currency().to_owned()),
         order: Sort::Saving,
         applications,
         problems: visited.problems,

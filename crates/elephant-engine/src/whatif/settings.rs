@@ -40,7 +40,7 @@ pub struct Change {
     pub executors: Option<u32>,
     /// Cores of each executor (Spark).
     pub cores: Option<u32>,
-    /// Heap of each executor (Spark). It changes the cost, not the time.
+    /// Heap of each executor (Spark), or container of each task (MapReduce). It changes the cost, not the time.
     pub memory: Option<Bytes>,
     /// The number of tasks of stages, by the stage's id (Spark).
     pub partitions: Vec<(u32, u32)>,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::WhatIfReport;
 use super::application::{ApplicationReplays, Replays, Scenario};
 use super::settings::Change;
+use elephant_analysis::memory_fit::MemoryVerdict;
 use elephant_base::units::Millis;
 use elephant_verdict::savings::Range;
 
@@ -38,6 +39,10 @@ pub struct ChangeTotal {
     pub core_hours: Option<Range>,
     /// The GB-hours that it saves in the applications where that is more than the error, in the same way.
     pub gb_hours: Option<Range>,
+    /// What it saves in money, in the same way.
+    pub cost: Option<Range>,
+    /// For how many applications the changed memory would be enough; empty if memory stays as it is.
+    pub memory: BTreeMap<MemoryVerdict, u64>,
     /// Number of applications for which its effect is known, including no effect.
     pub known: u64,
     /// Number of applications for which its effect is not known.
@@ -56,13 +61,19 @@ impl ChangeTotal {
             longer_ms: None,
             core_hours: None,
             gb_hours: None,
+            cost: None,
+            memory: BTreeMap::new(),
             known: 0,
             unknown: 0,
             reasons: BTreeMap::new(),
         }
     }
 
+    /// What a run that would break saves is no saving.
     fn add(&mut self, scenario: &Scenario) {
+        if let Some(memory) = &scenario.memory {
+            *self.memory.entry(memory.fit).or_default() += 1;
+        }
         let prediction = match &scenario.prediction {
             Ok(prediction) => prediction,
             Err(why) => {
@@ -72,6 +83,9 @@ impl ChangeTotal {
             }
         };
         self.known += 1;
+        if scenario.would_break() {
+            return;
+        }
         let saves = prediction.saves.wall_ms;
         if !prediction.within_error && saves.point > 0.0 {
             self.shortened += 1;
@@ -83,6 +97,7 @@ impl ChangeTotal {
         for (sum, hours) in [
             (&mut self.core_hours, prediction.saves.core_hours),
             (&mut self.gb_hours, prediction.saves.gb_hours),
+            (&mut self.cost, scenario.cost.map(|cost| cost.saves)),
         ] {
             if let Some(hours) = hours.filter(|hours| !hours.contains_zero()) {
                 add(sum, hours);
@@ -94,6 +109,13 @@ impl ChangeTotal {
     #[must_use]
     pub fn mostly_unknown_because(&self) -> Option<&str> {
         most_frequent(&self.reasons)
+    }
+
+    /// Whether it changes anything beyond the error, in any application, or what it needs of memory is known.
+    #[must_use]
+    pub fn matters(&self) -> bool {
+        let times = self.saves_ms.or(self.longer_ms);
+        times.or(self.core_hours).or(self.gb_hours).or(self.cost).is_some() || !self.memory.is_empty()
     }
 
     /// The time that it saves, less what it adds.
@@ -177,7 +199,7 @@ mod tests {
             let takes = Amounts { wall_ms: range(100.0), core_hours: None, gb_hours: None };
             let saves = Amounts { wall_ms: range(saves), core_hours: None, gb_hours: Some(range(hours)) };
             let prediction = Ok(Prediction { takes, saves, within_error });
-            Scenario { change: Change::default(), prediction, is_local: false }
+            Scenario { change: Change::default(), prediction, cost: None, memory: None, is_local: false }
         };
         let mut total = ChangeTotal::blank(Change::without(&[Trouble::Skew]));
         for scenario in [scenario(9.0, false, 5.0), scenario(-3.0, false, -7.0), scenario(0.5, true, 0.5)] {
@@ -196,6 +218,8 @@ mod tests {
         let unknown = |why: &str| Scenario {
             change: Change::default(),
             prediction: Err(why.to_owned()),
+            cost: None,
+            memory: None,
             is_local: false,
         };
         let mut total = ChangeTotal::blank(Change::default());

@@ -9,7 +9,8 @@ use super::super::json::{Each, Number, Pairs, Tool, write_pretty};
 use super::words::setting;
 use elephant_base::severity::Severity;
 use elephant_engine::diff::{
-    Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, PlanChange, Queries, QueryPair, Setting,
+    Configuration, Diff, Figure, FindingPair, Label, Pair, PartOfSide, PartPair, PhasePair, PlanChange,
+    Queries, QueryPair, Setting,
 };
 
 /// `options` say whether only the answer is written, and how many jobs.
@@ -56,6 +57,7 @@ struct PairView<'a> {
     a: LabelView<'a>,
     b: LabelView<'a>,
     figures: Pairs<&'a str, FigureView>,
+    run_time_parts: Option<Each<'a, PartPair, PartView<'a>>>,
     phases: Option<Each<'a, PhasePair, PhaseView<'a>>>,
     queries: Option<QueriesView<'a>>,
     configuration: Option<ConfigurationView<'a>>,
@@ -68,6 +70,10 @@ fn pair(pair: &Pair) -> PairView<'_> {
         a: label(&pair.a),
         b: label(&pair.b),
         figures: figures(&pair.figures),
+        run_time_parts: pair
+            .account
+            .as_deref()
+            .map(|parts| Each(parts, part as fn(&PartPair) -> PartView<'_>)),
         phases: pair.phases.as_deref().map(phases),
         queries: pair.queries.as_ref().map(queries),
         configuration: pair.configuration.as_ref().map(configuration),
@@ -108,6 +114,25 @@ fn figures(figures: &[Figure]) -> Pairs<&str, FigureView> {
 
 fn figure(figure: &Figure) -> FigureView {
     FigureView { a: figure.a.map(Number), b: figure.b.map(Number), change_ratio: figure.change().map(Number) }
+}
+
+/// A part of the run times. Where a run does not tell it, the most that it may have taken.
+#[derive(Serialize)]
+struct PartView<'a> {
+    part: &'a str,
+    a_ms: Option<f64>,
+    b_ms: Option<f64>,
+    a_at_most_ms: Option<f64>,
+    b_at_most_ms: Option<f64>,
+}
+
+fn part(part: &PartPair) -> PartView<'_> {
+    let known = |side: &PartOfSide| match side {
+        PartOfSide::Told { time_ms, .. } => (Some(*time_ms), None),
+        PartOfSide::AtMost(limit) => (None, Some(*limit)),
+    };
+    let ((a_ms, a_at_most_ms), (b_ms, b_at_most_ms)) = (known(&part.a), known(&part.b));
+    PartView { part: part.name(), a_ms, b_ms, a_at_most_ms, b_at_most_ms }
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! Renders the differences of two sides as text, JSON, Markdown and HTML.
 
+mod account;
 mod document;
 mod jobs;
 mod json;

@@ -1,5 +1,6 @@
-//! A pair with all tables: costs, findings, settings and phases.
+//! A pair with all tables: costs, where the time went, findings, settings and phases.
 
+use super::account;
 use super::queries::plans;
 use super::words::{NOTABLE, UNKNOWN, change, details, label, largest_differences, setting, severity, value};
 use crate::document::{Axis, Block, Cell, Column, Drawing, Finding, Media, Row, Section, Table, Value};
@@ -24,11 +25,13 @@ pub(super) fn part<'a>(id: &str, title: &str, pair: &'a Pair) -> Section<'a> {
     let sides = [("A", &pair.a), ("B", &pair.b)].map(|(side, label)| in_words(side, label));
     let section = Section::job(id, "", title, "").with(Block::List(sides.into()));
     let notes = pair.notes.iter().map(|note| Block::Warning(note.clone()));
-    let section = notes.fold(section, Section::with);
+    let section = notes.fold(section, Section::with).with(account::most(pair).map(Block::Told));
     let heading = |name: &str, title: &str| Block::Heading(format!("{id}-{name}"), title.to_owned());
     let section = section
         .only(Media::HTML, heading("costs", "Costs"))
         .with(Block::Table(costs(pair)))
+        .only(Media::HTML, pair.account.as_ref().map(|_| heading("account", "Where the time went")))
+        .with(pair.account.as_deref().map(|parts| Block::Table(account::table(parts))))
         .only(Media::HTML, heading("findings", "Findings"))
         .only(Media::TEXT, Block::Label("findings".to_owned()));
     let section = findings(&pair.findings, section);
@@ -75,7 +78,7 @@ pub(super) fn changed_cell<'a>(figure: &Figure) -> Cell<'a> {
     }
 }
 
-fn columns(name: &'static str) -> [Column; 4] {
+pub(super) fn columns(name: &'static str) -> [Column; 4] {
     [
         Column::key(name, NAME, usize::MAX).with_end(),
         Column::number("A", NUMBER),

@@ -293,23 +293,33 @@ fn cells(group: &Group, trend: Option<crate::document::Chart>) -> [Cell<'_>; 8] 
 }
 
 fn remedies(fleet: &Fleet) -> Section<'_> {
-    const NOTE: &str =
-        "`elephant-rs analyze` on an application's history has its whole configuration to paste.";
-    let section = Section::new("remedies", "Remedies", "Settings that most applications should change");
+    const NOTE: &str = "A job has one value for all its runs, never lower than what one of them needed. `elephant-rs analyze` on an application's history has its whole configuration to paste.";
+    let section = Section::new("remedies", "Remedies", "Settings that save most");
     if fleet.remedies.is_empty() {
         return section;
     }
     let columns = [
         Column::key("setting", 16, 60),
+        Column::text("change", 6),
         Column::number("runs", 5).long("applications").in_list("runs"),
         Column::number("jobs", 5),
+        Column::number("saves", 7).long("saves GB·h").in_list("saves GB·h"),
+        Column::number("time", 8).long("saves time").in_list("saves time"),
         Column::text("most often", 0).only(Media::WIDE),
     ];
     let rows = fleet.remedies.iter().map(|remedy| {
         let most = words::remedy(remedy);
         let below = format!("most often {most}");
         let name = Value::Code(remedy.setting.as_str().into());
-        let cells = [name.into(), remedy.applications.into(), remedy.jobs.into(), Value::words(most).into()];
+        let cells = [
+            name.into(),
+            Value::Own(remedy.direction.name()).into(),
+            remedy.applications.into(),
+            remedy.jobs.into(),
+            amount(remedy.saved_gb_hours),
+            remedy.saved_time.into(),
+            Value::words(most).into(),
+        ];
         Row::new(cells).below(below)
     });
     section

@@ -97,6 +97,9 @@ struct OverTimeView<'a> {
 #[derive(Serialize)]
 struct RemedyView<'a> {
     setting: &'a str,
+    direction: &'static str,
+    saved_gb_hours: Option<f64>,
+    saved_ms: Option<u64>,
     applications_count: u64,
     jobs_count: u64,
     most_often: MostOften<'a>,
@@ -239,6 +242,9 @@ fn periods<'a>(periods: &'a Periods, all: &'a OverTime) -> PeriodsView<'a> {
 fn remedies(fleet: &Fleet) -> Vec<RemedyView<'_>> {
     let all = fleet.remedies.iter().map(|remedy| RemedyView {
         setting: &remedy.setting,
+        direction: remedy.direction.name(),
+        saved_gb_hours: remedy.saved_gb_hours,
+        saved_ms: remedy.saved_time.map(Millis::get),
         applications_count: remedy.applications,
         jobs_count: remedy.jobs,
         most_often: MostOften {

@@ -5,8 +5,8 @@ use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::nodes::levels::Interval;
 use elephant_store::{
-    Change, Changed, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime, Periods, Ranked, Realised,
-    Remedy, Run, Runs, Unread, View,
+    Change, Changed, Direction, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime, Periods, Ranked,
+    Realised, Remedy, Run, Runs, Unread, View,
 };
 
 const DAY: i64 = 86_400_000;
@@ -107,11 +107,14 @@ fn fleet() -> Fleet {
         troubles: grouped(&["much-memory"]),
         remedies: vec![Remedy {
             setting: "spark.executor.memory".to_owned(),
+            direction: Direction::Lower,
             applications: 5,
             jobs: 2,
             from: None,
             to: "2g".to_owned(),
             alike: 3,
+            saved_gb_hours: Some(7.25),
+            saved_time: None,
         }],
         remedies_of: 4,
         realised: vec![realised(15.0), realised(-4.0)],

@@ -2,43 +2,35 @@
 
 use serde::Serialize;
 
-use elephant_engine::results::{Owner, Part, What};
+use elephant_engine::results::Part;
 
 #[derive(Serialize)]
 pub(super) struct PartView {
     kind: &'static str,
     name: String,
+    /// The phase, if it is only one.
+    subject: Option<String>,
     stages: Option<String>,
     query: Option<u64>,
+    owner: Option<String>,
+    does: Option<String>,
     note: Option<String>,
     time_ms: u64,
     share_ratio: f64,
 }
 
 pub(super) fn part(part: &Part) -> PartView {
+    let owner = part.owner();
     PartView {
-        kind: kind(&part.what),
+        kind: part.kind(),
         name: part.name(),
+        subject: part.subject().map(|subject| subject.name().into_owned()),
         stages: part.stages(),
-        query: owner(&part.what).and_then(|owner| owner.query),
+        query: owner.and_then(|owner| owner.query),
+        owner: owner.map(|owner| owner.name.clone()),
+        does: part.does().map(str::to_owned),
         note: part.note(),
         time_ms: part.time.get(),
         share_ratio: part.share,
-    }
-}
-
-const fn kind(what: &What) -> &'static str {
-    match what {
-        What::Phase { .. } => "phase",
-        What::Stages { .. } => "stages",
-        What::Idle { .. } => "idle",
-        What::Rest { .. } => "rest",
-    }
-}
-
-const fn owner(what: &What) -> Option<&Owner> {
-    match what {
-        What::Phase { owner, .. } | What::Stages { owner, .. } => owner.as_ref(),
-        What::Idle { .. } | What::Rest { .. } => None,
     }
 }

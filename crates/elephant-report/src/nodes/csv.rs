@@ -4,7 +4,7 @@ use crate::document::csv::Column;
 use elephant_engine::nodes::indicators::Node;
 
 /// Scripts rely on titles and their order, so add columns at the end.
-pub(super) const COLUMNS: [Column<Node>; 31] = [
+pub(super) const COLUMNS: [Column<Node>; 35] = [
     ("node", |node| node.name.as_ref().into()),
     ("rack", |node| node.rack.as_deref().into()),
     ("type", |node| node.kind.as_deref().into()),
@@ -36,4 +36,8 @@ pub(super) const COLUMNS: [Column<Node>; 31] = [
     ("trend_slow_days_ratio", |node| node.trend.slow_days.into()),
     ("trend_sign_changes_count", |node| node.trend.sign_changes.into()),
     ("transient", |node| node.trend.transient.into()),
+    ("failed", |node| node.failed.into()),
+    ("executors_compared_count", |node| node.executors.members.into()),
+    ("applications_count", |node| node.applications.into()),
+    ("to_exclude", |node| node.to_exclude.into()),
 ];

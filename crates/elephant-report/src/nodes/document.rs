@@ -50,12 +50,20 @@ fn answer(report: &NodesReport) -> Section<'_> {
             )
         })
     };
+    let failed: Vec<&Node> = report.ranking.nodes.iter().filter(|node| node.failed).collect();
+    let of_failed =
+        |node: &&Node| Block::Finding(Finding::new(Severity::Critical, &node.name, words::failed(node)));
+    let section = failed.iter().take(MAX_NAMED).map(of_failed).fold(section, Section::with);
+    let more = failed.len().saturating_sub(MAX_NAMED);
+    let more = (more > 0).then(|| format!("Also failed: {}.", plural(more as u64, "more node")));
+    let section = section.with(more.map(Block::Lead));
     let section = section.with(words::suspected(report).map(Block::Lead));
     let section = slow.iter().take(MAX_NAMED).map(finding).fold(section, Section::with);
     let more = slow.len().saturating_sub(MAX_NAMED);
     let more = (more > 0).then(|| format!("Also slower: {}.", plural(more as u64, "more node")));
     let (verdict, advice) = match slow.as_slice() {
-        [] => (Some(words::none_slow(report)), None),
+        [] if failed.is_empty() => (Some(words::none_slow(report)), None),
+        [] => (Some(words::none_slow(report)), words::exclude(report)),
         _ => (words::by_chance(report), words::exclude(report)),
     };
     section
@@ -79,11 +87,21 @@ fn headline(report: &NodesReport) -> String {
         (_, _, 1) => format!("1 of {ranked} is slower than the others"),
         (_, _, slow) => format!("{slow} of {ranked} are slower than the others"),
     };
+    let slow = match summary.failed {
+        0 => slow,
+        failed => format!("{} failed; {}", plural(failed, "node"), uncapitalised(&slow)),
+    };
     match summary.suspected {
         0 => slow,
         1 => format!("{slow}, 1 more is suspected"),
         suspected => format!("{slow}, {suspected} more are suspected"),
     }
+}
+
+/// `text` with its first letter in lower case.
+fn uncapitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_lowercase(), letters.as_str()))
 }
 
 fn figures(report: &NodesReport) -> Vec<Figure<'_>> {
@@ -96,6 +114,7 @@ fn figures(report: &NodesReport) -> Vec<Figure<'_>> {
     };
     vec![
         figure("Nodes", summary.nodes, Some(format!("{} ranked", summary.ranked))),
+        figure("Failed", summary.failed, None),
         figure("Slow", summary.stragglers, None),
         figure("Suspected", summary.suspected, None),
         figure("Slow only on some days", summary.transient, None),

@@ -58,6 +58,9 @@ struct SettingsView {
     slow_straggler_ratio: f64,
     suspect_tasks_count: u64,
     suspect_ratio: f64,
+    failed_executors_count: u64,
+    failed_ratio: f64,
+    exclude_applications_count: u64,
     since: Option<String>,
     until: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +83,9 @@ fn settings(settings: &Settings, filter: &Filter, conditions: &Conditions) -> Se
         slow_straggler_ratio: settings.slow_straggler_ratio,
         suspect_tasks_count: settings.suspect_tasks,
         suspect_ratio: settings.suspect_share,
+        failed_executors_count: settings.failed_executors,
+        failed_ratio: settings.failed_share,
+        exclude_applications_count: settings.exclude_applications,
         since: moment(filter.since),
         until: moment(filter.until),
         r#where: (!conditions.is_empty()).then(|| conditions.to_string()),
@@ -92,6 +98,7 @@ struct SummaryView<'a> {
     ranked_count: u64,
     unranked_count: u64,
     stragglers_count: u64,
+    failed_count: u64,
     suspected_count: u64,
     slightly_slow_count: u64,
     slow_by_chance_count: f64,
@@ -163,6 +170,7 @@ fn summary(report: &NodesReport) -> SummaryView<'_> {
         ranked_count: summary.ranked,
         unranked_count: summary.nodes - summary.ranked,
         stragglers_count: summary.stragglers,
+        failed_count: summary.failed,
         suspected_count: summary.suspected,
         slightly_slow_count: summary.slightly_slow,
         slow_by_chance_count: report.slow_by_chance(),
@@ -226,6 +234,10 @@ struct NodeView<'a> {
     straggler: Option<bool>,
     /// Too few tasks to be ranked, most of them stragglers.
     suspected: bool,
+    /// It lost many of its executors, clearly and significantly more than other nodes.
+    failed: bool,
+    to_exclude: bool,
+    applications_count: u64,
     tasks_count: u64,
     /// Originals among them that copies overtook; their z-scores are lower bounds.
     overtaken_count: u64,
@@ -243,6 +255,8 @@ struct NodeView<'a> {
     /// Adjusted for the number of ranked nodes, or of those that may be suspected.
     more_stragglers_by_chance_probability: Option<f64>,
     executors_lost_count: u64,
+    /// Executors that can be compared with those of other nodes.
+    executors_compared_count: u64,
     failures_count: u64,
     best_fit: Option<&'static str>,
     fits: Pairs<&'static str, FitView>,
@@ -257,6 +271,9 @@ fn node(node: &Node) -> NodeView<'_> {
         r#type: node.kind.as_deref(),
         straggler: node.level.map(|_| node.is_straggler()),
         suspected: node.suspected,
+        failed: node.failed,
+        to_exclude: node.to_exclude,
+        applications_count: node.applications,
         tasks_count: node.tasks,
         overtaken_count: node.overtaken,
         mean_z: node.mean,
@@ -272,6 +289,7 @@ fn node(node: &Node) -> NodeView<'_> {
         others_stragglers_ratio: node.others_straggler_share,
         more_stragglers_by_chance_probability: node.more_stragglers_by_chance,
         executors_lost_count: node.losses.executors,
+        executors_compared_count: node.executors.members,
         failures_count: node.losses.failures,
         best_fit: node.best().map(|fit| fit.family().name()),
         fits: Pairs(node.fits.iter().map(|fit| (fit.family().name(), view(fit))).collect()),

@@ -51,15 +51,15 @@ pub fn write_html(report: &NodesReport, top: Option<usize>, out: &mut dyn Write)
     html::write(&document::of(report, top, false), out)
 }
 
-/// Writes the file for YARN's `yarn.resourcemanager.nodes.exclude-path`: the host names of all stragglers, sorted, one
-/// per line.
+/// Writes the file for YARN's `yarn.resourcemanager.nodes.exclude-path`: the host names of failed nodes, and of
+/// stragglers in several applications, sorted, one per line.
 ///
 /// # Errors
 /// Returns the errors of the writer.
 pub fn write_exclude_list(report: &NodesReport, out: &mut dyn Write) -> io::Result<()> {
-    let stragglers = report.ranking.nodes.iter().filter(|node| node.is_straggler());
+    let excluded = report.ranking.nodes.iter().filter(|node| node.to_exclude);
     // Skip names that cannot be host names: with blanks or line breaks, they could exclude other hosts.
-    let hosts = stragglers.map(|node| &*node.name).filter(|name| is_host_name(name));
+    let hosts = excluded.map(|node| &*node.name).filter(|name| is_host_name(name));
     let mut hosts: Vec<&str> = hosts.collect();
     hosts.sort_unstable();
     hosts.iter().try_for_each(|host| writeln!(out, "{host}"))

@@ -45,7 +45,7 @@ pub(super) fn intervals<'a>(nodes: &'a [Node], settings: &Settings) -> Section<'
     };
     let row = |(node, Interval { low, high }): &(&'a Node, Interval)| {
         let class = match (low, high) {
-            _ if node.is_straggler() => "bad",
+            _ if node.is_straggler() || node.failed => "bad",
             (0.0.., _) if *low > 0.0 => "large",
             (_, high) if *high < 0.0 => "held",
             _ => "open",
@@ -126,8 +126,9 @@ pub(super) fn all_nodes<'a>(report: &NodesReport, nodes: &'a [Node]) -> Section<
 
 fn row(node: &Node) -> Row<'_> {
     let name = Cell::from(&*node.name);
-    let name = if node.is_straggler() { name.better(false) } else { name };
+    let name = if node.is_straggler() || node.failed { name.better(false) } else { name };
     let verdict = match node.level {
+        _ if node.failed => Cell::from(Value::Nothing).badge(Severity::Critical, "failed"),
         _ if node.suspected => Cell::from(Value::Nothing).badge(Severity::Moderate, "suspected"),
         None => Value::Own("not ranked").into(),
         Some(_) if node.is_straggler() => Cell::from(Value::Nothing).badge(Severity::Severe, "slow"),

@@ -16,9 +16,11 @@ pub(super) const MAX_NAMED: usize = 5;
 /// What to do with slow nodes.
 const EXCLUDE: &str = "To exclude them from YARN, write their names with --exclude-list FILE, set yarn.resourcemanager.nodes.exclude-path to that file, and run yarn rmadmin -refreshNodes. Look at the nodes first, because they may be slow only on some days.";
 
-/// The advice on slow nodes; `None` if all applications are from traces, whose nodes users cannot exclude.
+/// The advice on slow nodes; `None` if no node is to be excluded, or if all applications are from traces, whose nodes users
+/// cannot exclude.
 pub(super) fn exclude(report: &NodesReport) -> Option<&'static str> {
-    (!report.only_traces).then_some(EXCLUDE)
+    let is_any = report.ranking.nodes.iter().any(|node| node.to_exclude);
+    (is_any && !report.only_traces).then_some(EXCLUDE)
 }
 
 /// Why no node can be judged.
@@ -98,6 +100,20 @@ pub(super) fn suspected(report: &NodesReport) -> Option<String> {
     })
 }
 
+/// What a failed node lost, after its name: " lost 47 of its 47 executors, …".
+pub(super) fn failed(node: &Node) -> String {
+    let others = node.executors.shares().map(|(_, others)| {
+        let others = 100.0 * others;
+        format!(", on other nodes of the same applications {} %", three_digits(others))
+    });
+    format!(
+        " lost {} of its {}{}. Drain it, and read the end of an executor's log there.",
+        node.executors.hits,
+        plural(node.executors.members, "executor"),
+        others.unwrap_or_default()
+    )
+}
+
 /// Nodes that are significantly slow, but by too little to act on.
 pub(super) fn slightly_slow(report: &NodesReport) -> Option<String> {
     let settings = &report.settings;
@@ -124,9 +140,14 @@ pub(super) fn losses(report: &NodesReport) -> Option<String> {
     (!nodes.is_empty()).then(|| format!("Lost or failed on: {}{}.", named.join(", "), more(nodes.len())))
 }
 
-/// "2 executors, 1 other failure".
+/// "2 of 5 executors, 1 other failure".
 pub(super) fn lost(node: &Node) -> String {
-    let lost = (node.losses.executors > 0).then(|| plural(node.losses.executors, "executor"));
+    let lost = (node.losses.executors > 0).then(|| match node.executors.members {
+        all if all >= node.losses.executors => {
+            format!("{} of {}", node.losses.executors, plural(all, "executor"))
+        }
+        _ => plural(node.losses.executors, "executor"),
+    });
     let failed = (node.losses.failures > 0).then(|| plural(node.losses.failures, "other failure"));
     let what: Vec<String> = lost.into_iter().chain(failed).collect();
     what.join(", ")
@@ -161,6 +182,10 @@ pub(super) fn slow(node: &Node, settings: &Settings) -> String {
             three_digits(settings.straggler),
             others.as_deref().unwrap_or_default()
         )
+    }));
+    let is_seen_once = node.is_straggler() && !node.to_exclude;
+    parts.extend(is_seen_once.then(|| {
+        format!("; {} ran tasks there, too few for --exclude-list", plural(node.applications, "application"))
     }));
     parts.extend(node.trend.transient.then(|| "; on some days it was faster than average".to_owned()));
     parts.concat() + "."

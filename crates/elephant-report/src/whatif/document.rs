@@ -1,5 +1,6 @@
 //! The replays as a document: what saves most over all applications, then each job with its runs.
 
+use super::effects;
 use super::jobs::{JobView, Run, listed};
 use super::replay::part;
 use super::shown;
@@ -31,7 +32,8 @@ pub(super) fn of(report: &WhatIfReport, options: TextOptions, top: Option<usize>
     let in_full = details || report.applications.len() == 1;
     let mut sections = vec![answer(report, &jobs, summary)];
     sections.push(all_jobs(report, &jobs, top, !in_full && !summary));
-    sections.extend(jobs.iter().enumerate().map(|(place, view)| job(place, view)));
+    sections
+        .extend(jobs.iter().enumerate().map(|(place, view)| job(place, view, report.currency.as_deref())));
     if in_full && !summary {
         sections.push(applications(report, top));
     }
@@ -42,6 +44,7 @@ pub(super) fn of(report: &WhatIfReport, options: TextOptions, top: Option<usize>
 
 fn answer<'a>(report: &WhatIfReport, jobs: &[JobView<'a>], summary: bool) -> Section<'a> {
     let Total { replayed, recorded, changes } = &report.total;
+    let currency = report.currency.as_deref();
     let all = report.applications.len() as u64;
     let took = match replayed {
         0 => words::not_replayed(report),
@@ -49,7 +52,7 @@ fn answer<'a>(report: &WhatIfReport, jobs: &[JobView<'a>], summary: bool) -> Sec
         _ => format!("; they took {recorded}"),
     };
     let lead = format!("{} of {} replayed{took}", grouped(*replayed), plural(all, "application"));
-    let totals = (*replayed > 0).then(|| Block::List(words::totals(changes)));
+    let totals = (*replayed > 0).then(|| Block::List(effects::totals(changes, currency)));
     let told = match (all, summary) {
         (2.., _) => Media::ALL,
         (_, true) => Media::TEXT,
@@ -59,7 +62,7 @@ fn answer<'a>(report: &WhatIfReport, jobs: &[JobView<'a>], summary: bool) -> Sec
         .only(Media::HTML, Block::Headline(headline(report)))
         .only(told, Block::Lead(lead))
         .only(told, totals);
-    let first = first(jobs).into_iter().map(Block::Finding);
+    let first = first(jobs, currency).into_iter().map(Block::Finding);
     first
         .fold(section, |section, finding| section.only(Media::HTML, finding))
         .only(Media::HTML, Block::Note(NOTE.to_owned()))
@@ -78,7 +81,7 @@ fn headline(report: &WhatIfReport) -> String {
     let requested: Option<Vec<Scenario>> = replayed.iter().map(only).collect();
     match (replayed.as_slice(), requested.as_deref()) {
         ([], _) => "No application can be replayed".to_owned(),
-        ([replays], Some([scenario])) => words::outcome(replays, scenario),
+        ([replays], Some([scenario])) => words::outcome(replays, scenario, report.currency.as_deref()),
         (_, Some([scenario, ..])) => {
             format!("{}: {} of {all} would be faster", words::change(scenario), count(Kind::Any))
         }
@@ -91,7 +94,7 @@ fn headline(report: &WhatIfReport) -> String {
 }
 
 /// The jobs that can save most, with their best changes: leaving out troubles, and other resources.
-fn first(jobs: &[JobView<'_>]) -> Vec<Finding> {
+fn first(jobs: &[JobView<'_>], currency: Option<&str>) -> Vec<Finding> {
     let with = jobs.iter().filter_map(|view| {
         let best: Vec<_> =
             [Kind::Trouble, Kind::Resources].iter().filter_map(|kind| view.best(*kind)).collect();
@@ -104,7 +107,7 @@ fn first(jobs: &[JobView<'_>]) -> Vec<Finding> {
     first.extend(others);
     first.truncate(MAX_FIRST);
     let finding = |(view, best): (&JobView<'_>, Vec<_>)| {
-        let changes = best.into_iter().map(words::total).collect();
+        let changes = best.into_iter().map(|total| effects::total(total, currency)).collect();
         let about = view.shown.about(view.shown.runs.len() as u64, "run", None);
         Finding {
             link: Some(view.shown.id.clone()),
@@ -138,7 +141,7 @@ fn all_jobs<'a>(
     let most = top.unwrap_or(LISTED);
     let rows = jobs.iter().enumerate().map(|(place, view)| {
         let shown = if place < most { Media::ALL } else { Media::HTML };
-        row(view).only(shown)
+        row(view, report.currency.as_deref()).only(shown)
     });
     let table = || Table::new(columns, rows);
     let all = report.jobs().len();
@@ -154,14 +157,14 @@ fn all_jobs<'a>(
         .only(in_text, details)
 }
 
-fn row<'a>(view: &JobView<'a>) -> Row<'a> {
+fn row<'a>(view: &JobView<'a>, currency: Option<&str>) -> Row<'a> {
     let total = &view.job.total;
     let (name, user) = (view.job.name().to_owned(), view.shown.user.map_or(Value::Nothing, Value::from));
     let took = (total.replayed > 0).then_some(total.recorded);
     let (change, saves, shortened) = match total.best() {
         Some(best) => {
-            let saves = Value::Sorted(words::saved(best), Some(best.net_ms()));
-            (words::of_total(best), saves, best.shortened.into())
+            let saves = Value::Sorted(effects::saved(best), Some(best.net_ms()));
+            (effects::of_total(best), saves, best.shortened.into())
         }
         None if total.replayed > 0 => (words::NONE.to_owned(), Value::Unknown, Value::Unknown),
         None => ("cannot be replayed".to_owned(), Value::Unknown, Value::Unknown),
@@ -175,7 +178,7 @@ fn row<'a>(view: &JobView<'a>) -> Row<'a> {
         shortened.into(),
         user.into(),
     ];
-    Row::new(cells).below(words::of_job(&view.job))
+    Row::new(cells).below(effects::of_job(&view.job, currency))
 }
 
 const NAMES: Names = Names {
@@ -186,7 +189,7 @@ const NAMES: Names = Names {
 };
 
 /// A job with its runs, and all changes of those that a change shortens most.
-fn job<'a>(place: usize, view: &JobView<'a>) -> Section<'a> {
+fn job<'a>(place: usize, view: &JobView<'a>, currency: Option<&'a str>) -> Section<'a> {
     let columns = vec![
         Column::key("application", 0, 0),
         Column::number("took", 0),
@@ -195,9 +198,9 @@ fn job<'a>(place: usize, view: &JobView<'a>) -> Section<'a> {
         Column::number("takes", 0),
         Column::number("saves", 0),
     ];
-    let told = Some(words::of_job(&view.job));
+    let told = Some(effects::of_job(&view.job, currency));
     let about = view.shown.about(view.shown.runs.len() as u64, "run", None);
-    view.shown.section((place, about), told, &NAMES, (columns, run), |run| part(&run.id, run.of))
+    view.shown.section((place, about), told, &NAMES, (columns, run), |run| part(&run.id, run.of, currency))
 }
 
 fn run<'a>(run: &Run<'a>) -> Vec<Cell<'a>> {
@@ -230,7 +233,9 @@ fn run<'a>(run: &Run<'a>) -> Vec<Cell<'a>> {
 fn applications(report: &WhatIfReport, top: Option<usize>) -> Section<'_> {
     let applications = shown(report, top);
     let hidden = (report.applications.len() - applications.len()) as u64;
-    let parts = applications.iter().map(|app: &ApplicationReplays| Block::Part(part("", app)));
+    let parts = applications
+        .iter()
+        .map(|app: &ApplicationReplays| Block::Part(part("", app, report.currency.as_deref())));
     let section = Section::new("applications", "", "");
     let hidden = (hidden > 0).then(|| format!("{} not shown (--top)", plural(hidden, "application")));
     parts

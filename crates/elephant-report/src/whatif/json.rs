@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::super::json::{AmountsView, Each, Tool, amounts, files, problem, write_pretty};
-use super::{shown, words};
+use super::super::json::{AmountsView, Each, Pairs, Tool, amounts, files, problem, write_pretty};
+use super::{memory, shown, words};
+use elephant_base::units::Bytes;
 use elephant_engine::whatif::{
-    ApplicationReplays, Change, ChangeTotal, PathStage, Replays, Scaling, ScalingPoint, Scenario, Total,
-    WhatIfReport,
+    ApplicationReplays, Change, ChangeTotal, MemoryFit, MemoryReason, PathStage, Replays, Scaling,
+    ScalingPoint, Scenario, Total, WhatIfReport,
 };
 
 pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
@@ -27,6 +28,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
         map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
+        map.serialize_entry("currency", &report.currency)?;
         map.serialize_entry("total", &total(&report.total))?;
         map.serialize_entry("applications", &Each(applications, application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
@@ -55,6 +57,10 @@ struct ChangeTotalView<'a> {
     longer_ms: Option<f64>,
     saves_core_hours: Option<f64>,
     saves_gb_hours: Option<f64>,
+    saves_cost: Option<f64>,
+    /// For how many applications changed memory would be enough; absent if memory stays as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<Pairs<&'static str, u64>>,
 }
 
 fn total(total: &Total) -> TotalView<'_> {
@@ -66,8 +72,17 @@ fn total(total: &Total) -> TotalView<'_> {
 }
 
 fn change_total(total: &ChangeTotal) -> ChangeTotalView<'_> {
-    let ChangeTotal { change: of, shortened, saves_ms, lengthened, longer_ms, core_hours, gb_hours, .. } =
-        total;
+    let ChangeTotal {
+        change: of,
+        shortened,
+        saves_ms,
+        lengthened,
+        longer_ms,
+        core_hours,
+        gb_hours,
+        cost,
+        ..
+    } = total;
     ChangeTotalView {
         change: change(of),
         shortened_count: *shortened,
@@ -81,6 +96,9 @@ fn change_total(total: &ChangeTotal) -> ChangeTotalView<'_> {
         longer_ms: longer_ms.map(|longer| longer.point),
         saves_core_hours: core_hours.map(|saves| saves.point),
         saves_gb_hours: gb_hours.map(|saves| saves.point),
+        saves_cost: cost.map(|saves| saves.point),
+        memory: (!total.memory.is_empty())
+            .then(|| Pairs(total.memory.iter().map(|(fit, count)| (memory::key(*fit), *count)).collect())),
     }
 }
 
@@ -108,6 +126,8 @@ fn application(app: &ApplicationReplays) -> ApplicationView<'_> {
 #[derive(Serialize)]
 struct ReplayView<'a> {
     recorded_ms: u64,
+    /// The run as it was.
+    took: AmountsView,
     replayed_ms: u64,
     residual_percent: f64,
     critical_path_ms: u64,
@@ -122,6 +142,7 @@ struct ReplayView<'a> {
 fn replay(replays: &Replays) -> ReplayView<'_> {
     ReplayView {
         recorded_ms: replays.recorded.get(),
+        took: amounts(&replays.took, replays.cost),
         replayed_ms: replays.replayed.get(),
         residual_percent: replays.residual_percent,
         critical_path_ms: replays.critical_path.get(),
@@ -182,13 +203,16 @@ struct ScenarioView<'a> {
     reason: Option<&'a str>,
     takes: Option<AmountsView>,
     saves: Option<AmountsView>,
+    /// Whether changed memory would be enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryView>,
     /// The effects that a replay leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
 }
 
 fn scenario(scenario: &Scenario) -> ScenarioView<'_> {
-    let prediction = scenario.prediction.as_ref();
+    let (prediction, cost) = (scenario.prediction.as_ref(), scenario.cost);
     ScenarioView {
         change: change(&scenario.change),
         status: match prediction.map(|prediction| prediction.within_error) {
@@ -197,9 +221,38 @@ fn scenario(scenario: &Scenario) -> ScenarioView<'_> {
             Err(_) => "unknown",
         },
         reason: prediction.err().map(String::as_str),
-        takes: prediction.ok().map(|prediction| amounts(&prediction.takes, None)),
-        saves: prediction.ok().map(|prediction| amounts(&prediction.saves, None)),
+        takes: prediction.ok().map(|prediction| amounts(&prediction.takes, cost.map(|cost| cost.takes))),
+        saves: prediction.ok().map(|prediction| amounts(&prediction.saves, cost.map(|cost| cost.saves))),
+        memory: scenario.memory.as_ref().map(memory),
         note: prediction.ok().and_then(|_| words::note(&scenario.change)),
+    }
+}
+
+#[derive(Serialize)]
+struct MemoryView {
+    fit: &'static str,
+    of: Option<&'static str>,
+    peak_bytes: Option<u64>,
+    size_bytes: Option<u64>,
+    enough_bytes: Option<u64>,
+    reason: String,
+}
+
+fn memory(memory: &MemoryFit) -> MemoryView {
+    let (of, peak, size, enough) = match &memory.why {
+        MemoryReason::Peak { of, peak, size, enough } => (Some(*of), Some(*peak), Some(*size), Some(*enough)),
+        MemoryReason::OtherTasks { of, peak } => (Some(*of), Some(*peak), None, None),
+        MemoryReason::RanOut { of, .. } => (Some(*of), None, None, None),
+        MemoryReason::DoesNotStart { least } => (None, None, None, Some(*least)),
+        MemoryReason::NotMeasured(_) => (None, None, None, None),
+    };
+    MemoryView {
+        fit: memory::key(memory.fit),
+        of: of.map(memory::holder),
+        peak_bytes: peak.map(Bytes::get),
+        size_bytes: size.map(Bytes::get),
+        enough_bytes: enough.map(Bytes::get),
+        reason: memory::reason(memory),
     }
 }
 
@@ -226,10 +279,10 @@ fn change(change: &Change) -> ChangeView {
     ChangeView {
         executors_count: change.executors,
         executor_cores_count: change.cores,
-        executor_memory_bytes: change.memory.map(elephant_base::units::Bytes::get),
+        executor_memory_bytes: change.memory.map(Bytes::get),
         partitions: partitions.map(|&(stage, tasks_count)| PartitionsView { stage, tasks_count }).collect(),
         reducers_count: change.reducers,
-        split_size_bytes: change.split_size.map(elephant_base::units::Bytes::get),
+        split_size_bytes: change.split_size.map(Bytes::get),
         slow_start_ratio: change.slow_start,
         without: change.without.iter().map(|trouble| trouble.name()).collect(),
     }

@@ -1,8 +1,10 @@
 //! Renderers of replays.
 
 mod document;
+mod effects;
 mod jobs;
 mod json;
+mod memory;
 mod replay;
 mod scaling;
 mod words;

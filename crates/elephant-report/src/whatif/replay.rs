@@ -1,5 +1,7 @@
 //! One application: what it took, and what it would take with each change.
 
+use super::effects;
+use super::memory::sentence;
 use super::scaling::curves;
 use super::words::{self, Saved};
 use crate::document::{Block, Cell, Column, Media, Row, Section, Table, Value};
@@ -8,16 +10,19 @@ use elephant_engine::whatif::{ApplicationReplays, Prediction, Range, Replays, Sc
 
 /// Columns of the time that a change saves or adds, with its error.
 const DIFFERENCE: usize = 24;
-/// Columns of each cost.
+/// Columns of each cost, and of money.
 const COST: usize = 10;
+const MONEY: usize = 7;
 
-pub(super) fn part<'a>(id: &str, app: &'a ApplicationReplays) -> Section<'a> {
+/// `currency` is that of costs, if there are prices.
+pub(super) fn part<'a>(id: &str, app: &'a ApplicationReplays, currency: Option<&'a str>) -> Section<'a> {
     let name = app.name.as_deref().unwrap_or_default();
     let section = Section::job(id, "", &app.id, name);
     match &app.replays {
         Ok(replays) => {
             let section = section.with(Block::Facts(facts(app, replays)));
-            let section = section.with(path(replays).map(Block::Told)).with(Block::Table(changes(replays)));
+            let section =
+                section.with(path(replays).map(Block::Told)).with(Block::Table(changes(replays, currency)));
             let curves = replays.scaling.as_ref().map(|scaling| curves(scaling, replays));
             section.only(Media::HTML, curves.filter(|all| !all.is_empty()).map(Block::Beside))
         }
@@ -50,7 +55,8 @@ fn path(replays: &Replays) -> Option<String> {
     (!stages.is_empty()).then(|| format!("{}: {}", words::PATH, stages.join(", ")))
 }
 
-fn changes(replays: &Replays) -> Table<'_> {
+/// The run as it was, and with each change.
+fn changes<'a>(replays: &'a Replays, currency: Option<&'a str>) -> Table<'a> {
     let columns = [
         Column::key("with", 16, usize::MAX).wrapped(),
         Column::number("takes", 8),
@@ -58,33 +64,63 @@ fn changes(replays: &Replays) -> Table<'_> {
         Column::number("core-hours", COST),
         Column::number("GB·h", COST),
     ];
-    Table::new(columns, replays.scenarios.iter().map(change)).named("Changes")
+    let money = currency.map(|currency| Column::number(currency.to_owned(), MONEY).on_page("Cost"));
+    let rows = replays.scenarios.iter().map(|scenario| change(scenario, currency));
+    let rows = [as_it_was(replays, currency)].into_iter().chain(rows);
+    Table::new(columns.into_iter().chain(money), rows).named("Changes")
 }
 
-fn change(scenario: &Scenario) -> Row<'_> {
+fn as_it_was<'a>(replays: &Replays, currency: Option<&str>) -> Row<'a> {
+    let [cores, memory] = [replays.took.core_hours, replays.took.gb_hours].map(cost);
+    let took = Value::Duration(replays.recorded).into();
+    let cells = ["as it was".into(), took, Value::Nothing.into(), cores, memory];
+    let money = currency.map(|_| cost(replays.cost));
+    Row::new(cells.into_iter().chain(money)).current()
+}
+
+fn change<'a>(scenario: &'a Scenario, currency: Option<&str>) -> Row<'a> {
     let name = Cell::from(words::change(scenario));
     let unknown = || Cell::from(Value::Unknown);
-    match &scenario.prediction {
+    let money = currency.map(|_| cost(scenario.cost.map(|cost| cost.takes)));
+    // A page has the sentences below the name, or next to what is unknown; a terminal has them below the row.
+    let sentences = sentences(scenario, currency);
+    let remarked = |cell: Cell<'a>| {
+        sentences.iter().fold(cell, |cell, sentence| cell.remark(Value::words(sentence.clone())))
+    };
+    let cells = match &scenario.prediction {
         Ok(prediction) => {
             let Prediction { takes, .. } = prediction;
             let [cores, memory] = [takes.core_hours, takes.gb_hours].map(cost);
             let time = Value::Sorted(words::takes(prediction), Some(takes.wall_ms.point));
-            Row::new([name, time.into(), difference(prediction), cores, memory])
-                .below(words::note(&scenario.change).map(str::to_owned))
+            [remarked(name), time.into(), difference(prediction), cores, memory]
         }
-        Err(why) => {
-            let why = format!("unknown: {why}");
-            let difference = unknown().remark(Value::words(why.clone()));
-            Row::new([name, unknown(), difference, unknown(), unknown()]).below(why)
+        Err(_) => [name, unknown(), remarked(unknown()), unknown(), unknown()],
+    };
+    sentences.into_iter().fold(Row::new(cells.into_iter().chain(money)), Row::below)
+}
+
+/// What the columns do not say: what changes besides time, whether memory is enough, and what a replay leaves out.
+fn sentences(scenario: &Scenario, currency: Option<&str>) -> Vec<String> {
+    let memory = scenario.memory.as_ref().map(sentence);
+    match &scenario.prediction {
+        // A run that does not end saves nothing.
+        Ok(_) if scenario.would_break() => memory.into_iter().collect(),
+        Ok(prediction) => {
+            let is_short = !matches!(Saved::of(prediction), Saved::Less(_) | Saved::More(_));
+            let besides = is_short.then(|| effects::besides_time(scenario, prediction, currency));
+            let note = words::note(&scenario.change).map(str::to_owned);
+            memory.into_iter().chain(besides.flatten()).chain(note).collect()
         }
+        Err(why) => memory.into_iter().chain([format!("unknown: {why}")]).collect(),
     }
 }
 
-fn difference(prediction: &Prediction) -> Cell<'_> {
+fn difference<'a>(prediction: &Prediction) -> Cell<'a> {
     let saved = prediction.saves.wall_ms.point;
     let cell = |text: String| Cell::from(Value::Sorted(text, Some(saved)));
     match Saved::of(prediction) {
-        Saved::Nothing => cell("no change".to_owned()),
+        Saved::Nothing if !effects::changes_cost(prediction) => cell("no change".to_owned()),
+        Saved::Nothing => cell("same time".to_owned()),
         Saved::WithinError => cell("within the error".to_owned()),
         Saved::Less(time) => cell(format!("{time} shorter")).better(true),
         Saved::More(time) => cell(format!("{time} longer")).better(false),

@@ -113,6 +113,17 @@ ALTER TABLE job_sum ADD COLUMN limit_time BIGINT NOT NULL DEFAULT 0;
 UPDATE run SET tool = '';
 ";
 
+/// Version 13, the same in both databases: what each advised setting saves. What earlier versions stored is read again.
+const THIRTEENTH: &str = "
+ALTER TABLE setting ADD COLUMN saved_memory BIGINT;
+ALTER TABLE setting ADD COLUMN saved_time BIGINT;
+ALTER TABLE setting_sum ADD COLUMN saved_memory BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE setting_sum ADD COLUMN saved_time BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE setting_sum ADD COLUMN saving_memory BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE setting_sum ADD COLUMN saving_time BIGINT NOT NULL DEFAULT 0;
+UPDATE run SET tool = '';
+";
+
 /// The first version that keeps all sums but those of costs, and the first that keeps these. They are computed from the
 /// rows of earlier ones.
 const FIRST_WITH_SUMS: i64 = 9;

@@ -1,10 +1,11 @@
 //! The tables of a store in SQLite.
 
-use super::{ELEVENTH, NINTH, TENTH, cost_columns, node_columns, sum_columns};
+use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, node_columns, sum_columns};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH,
+];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.

@@ -234,6 +234,46 @@ impl Parts<'_> {
     }
 }
 
+impl Part {
+    /// The kind of part in reports.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self.what {
+            What::Phase { .. } => "phase",
+            What::Stages { .. } => "stages",
+            What::Idle { .. } => "idle",
+            What::Rest { .. } => "rest",
+        }
+    }
+
+    /// The query or job that it worked for.
+    #[must_use]
+    pub const fn owner(&self) -> Option<&Owner> {
+        match &self.what {
+            What::Phase { owner, .. } | What::Stages { owner, .. } => owner.as_ref(),
+            What::Idle { .. } | What::Rest { .. } => None,
+        }
+    }
+
+    /// The phase, if it is only one.
+    #[must_use]
+    pub const fn subject(&self) -> Option<&Subject> {
+        match &self.what {
+            What::Phase { subject, .. } => Some(subject),
+            What::Stages { .. } | What::Idle { .. } | What::Rest { .. } => None,
+        }
+    }
+
+    /// The operator that took the most time, or else the name of a stage.
+    #[must_use]
+    pub fn does(&self) -> Option<&str> {
+        match &self.what {
+            What::Phase { does, .. } | What::Stages { does, .. } => does.as_deref(),
+            What::Idle { .. } | What::Rest { .. } => None,
+        }
+    }
+}
+
 impl Owner {
     /// The query or job that a stage worked for.
     #[must_use]

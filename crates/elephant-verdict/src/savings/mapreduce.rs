@@ -3,9 +3,11 @@
 use super::bounds::{Bound, at_bound_of_job, is_range_of_job};
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, Unknown, error_of, predict};
-use elephant_analysis::metrics::Metrics;
+use elephant_analysis::metrics::{MetricParams, Metrics};
 use elephant_analysis::replay::Replayed;
 use elephant_analysis::replay::mapreduce::{self, Cause, Change, Kind, Plan};
+use elephant_base::units::{Bytes, Millis};
+use elephant_model::model::table::TaskGroup;
 use elephant_model::model::{Application, Status};
 
 /// The most that a setting saves.
@@ -28,6 +30,8 @@ pub struct MapReduceReplays {
     cost: Cost,
     plan: Plan,
     base: Replayed,
+    /// The time for which tasks of each kind held their containers, and the size of one; or why that is unknown.
+    held: Result<Vec<(Millis, Bytes)>, &'static str>,
     /// What is known of the job without any change.
     pub baseline: Baseline,
 }
@@ -35,7 +39,7 @@ pub struct MapReduceReplays {
 impl MapReduceReplays {
     /// # Errors
     /// If the job cannot be replayed.
-    pub(crate) fn of(app: &Application, metrics: &Metrics) -> Result<Self, Unknown> {
+    pub(crate) fn of(app: &Application, params: &MetricParams, metrics: &Metrics) -> Result<Self, Unknown> {
         let plan = Plan::of(app)?;
         let base = plan.replay(&Change::default());
         let baseline = Baseline {
@@ -46,7 +50,14 @@ impl MapReduceReplays {
             driver: None,
             path: Vec::new(),
         };
-        Ok(Self { status: app.status, cost: Cost::of(metrics), plan, base, baseline })
+        Ok(Self {
+            status: app.status,
+            cost: Cost::of(metrics),
+            plan,
+            base,
+            held: held(app, params),
+            baseline,
+        })
     }
 
     /// The replay without a change.
@@ -96,8 +107,20 @@ impl MapReduceReplays {
         })
     }
 
-    /// What the job would take without these troubles, in tasks of both kinds, and with these settings. If `maps` is
-    /// given, at most this many map tasks run at once.
+    /// By which factor the memory of all tasks would change with containers of this size for map and reduce tasks.
+    fn memory_factor(&self, container: Option<Bytes>) -> Result<f64, Unknown> {
+        let Some(container) = container else { return Ok(1.0) };
+        let held = self.held.as_ref().map_err(|why| Unknown::NotApplicable(why))?;
+        let (mut then, mut now) = (0.0, 0.0);
+        for (time, size) in held {
+            then += time.as_f64() * container.as_f64();
+            now += time.as_f64() * size.as_f64();
+        }
+        if now > 0.0 { Ok(then / now) } else { Err(Unknown::NotApplicable("no task ran")) }
+    }
+
+    /// What the job would take without these troubles, in tasks of both kinds, and with these settings and containers of
+    /// this size. If `maps` is given, at most this many map tasks run at once.
     ///
     /// # Errors
     /// If nothing can be predicted.
@@ -105,9 +128,10 @@ impl MapReduceReplays {
         &self,
         troubles: &[fn(Kind) -> Cause],
         settings: &[Cause],
-        maps: Option<u32>,
+        (maps, container): (Option<u32>, Option<Bytes>),
     ) -> Result<Prediction, Unknown> {
         self.baseline.trusted(self.status)?;
+        let memory = self.memory_factor(container)?;
         let mut causes = settings.to_vec();
         for trouble in troubles {
             causes.extend(self.of_kinds(&Kind::ALL, trouble)?);
@@ -125,7 +149,7 @@ impl MapReduceReplays {
         let one = replay(Bound::Least)?;
         let other = if causes.iter().copied().any(is_range_of_job) { replay(Bound::Most)? } else { one };
         let slots = maps.map_or(at_once, |maps| f64::from(maps) / f64::from(self.slots().max(1)));
-        let outlook = Outlook { replayed: [one, other], memory: 1.0, cores: 1.0, slots };
+        let outlook = Outlook { replayed: [one, other], memory, cores: 1.0, slots };
         Ok(predict(&self.baseline, self.base, self.cost, &outlook))
     }
 
@@ -153,4 +177,17 @@ impl MapReduceReplays {
             _ => Ok(causes),
         }
     }
+}
+
+/// The time for which tasks of each kind held their containers, and the size of one.
+fn held(app: &Application, params: &MetricParams) -> Result<Vec<(Millis, Bytes)>, &'static str> {
+    if app.uberized == Some(true) {
+        return Err("all tasks ran in the container of the application master");
+    }
+    let of_group = |group: &TaskGroup| {
+        let time = (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row)).sum();
+        Some((time, params.container(app, group.kind)?))
+    };
+    let held: Option<Vec<(Millis, Bytes)>> = app.groups.iter().map(of_group).collect();
+    held.ok_or("the job history lacks the size of the containers")
 }

@@ -77,7 +77,7 @@ impl<'a> Replays<'a> {
     ) -> Result<Self, Unknown> {
         match app.engine {
             Engine::Spark => SparkReplays::of(app, rules, metrics, recorded).map(Self::Spark),
-            Engine::MapReduce => MapReduceReplays::of(app, metrics).map(Self::MapReduce),
+            Engine::MapReduce => MapReduceReplays::of(app, rules.metrics(), metrics).map(Self::MapReduce),
         }
     }
 }

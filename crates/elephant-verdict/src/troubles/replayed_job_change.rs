@@ -58,6 +58,7 @@ mod tests {
     use elephant_model::model::counters::Counter;
     use elephant_model::model::table::TaskKind;
     use elephant_model::model::{Application, MasterAttempt};
+    use elephant_ruleset::RuleSet;
 
     /// This many map tasks of 128 MiB that take this many seconds, on ten containers; then a reduce task of an hour.
     fn job(maps: i64, seconds: i64) -> Application {
@@ -75,8 +76,12 @@ mod tests {
         app
     }
 
+    fn rules() -> RuleSet {
+        RuleSet::new(elephant_heuristics::BUILT_IN).unwrap()
+    }
+
     fn harm(app: &Application, setting: &str, to: &str) -> Option<String> {
-        let replays = MapReduceReplays::of(app, &Metrics::default()).unwrap();
+        let replays = MapReduceReplays::of(app, rules().metrics(), &Metrics::default()).unwrap();
         let change = SettingChange { setting: setting.to_owned(), from: None, to: to.to_owned() };
         of(&replays, &change, built_in().less_held.get())
     }
@@ -84,7 +89,7 @@ mod tests {
     #[test]
     fn a_lower_minimum_makes_more_tasks() {
         let app = job(45, 360);
-        let replays = MapReduceReplays::of(&app, &Metrics::default()).unwrap();
+        let replays = MapReduceReplays::of(&app, rules().metrics(), &Metrics::default()).unwrap();
         let of = |setting: &str, from: &str, mib: u64| {
             let to = (mib << 20).to_string();
             super::of(

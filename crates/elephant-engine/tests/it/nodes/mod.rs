@@ -1,4 +1,5 @@
 //! Nodes.
 
+mod failed;
 mod oracle;
 mod ranking;

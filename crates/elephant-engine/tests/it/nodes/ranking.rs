@@ -57,6 +57,16 @@ fn slow_node_is_the_only_straggler() {
 }
 
 #[test]
+fn a_node_that_was_slow_in_one_application_is_not_excluded() {
+    let all: Vec<(u8, u16, u64)> = slow_cluster().concat();
+    let once = rank(&vec![all], &[], &Settings::default());
+    let worst = &once.nodes[0];
+    assert_eq!((worst.is_straggler(), worst.applications, worst.to_exclude), (true, 1, false));
+    let often = rank(&slow_cluster(), &[], &Settings::default());
+    assert_eq!((often.nodes[0].applications, often.nodes[0].to_exclude), (40, true));
+}
+
+#[test]
 fn nodes_with_few_tasks_are_not_ranked() {
     let mut jobs = slow_cluster();
     jobs.push(vec![(9, 20_000, 90_000), (0, 20_000, 1_000), (1, 20_000, 1_100)]);

@@ -4,7 +4,6 @@
 pub(crate) use elephant_analysis::executors::*;
 
 use super::application::spark;
-use super::losses::lost_executors;
 use crate::spark::support::jvms::doubt_of_heaps;
 use crate::spark::support::limited::Limited;
 use elephant_base::units::Bytes;
@@ -15,7 +14,6 @@ use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::{HEAP, MEMORY_FRACTION, SHUFFLE_PARTITIONS};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{ClusterManager, Spark};
-use elephant_model::model::table::{EndReason, Outcome};
 use elephant_rule::finding::{Advice, SettingChange};
 use elephant_rule::wording::change;
 
@@ -153,22 +151,6 @@ pub(crate) fn why_needed(app: &Application, spark: &Spark) -> &'static str {
 /// Whether executors or tasks of the application ended for lack of memory.
 pub(crate) fn is_short_of_memory(app: &Application) -> bool {
     spark(app).is_some_and(|spark| was_short(app, spark))
-}
-
-/// Whether executors or tasks ended for lack of memory, inside or outside the heap. The peaks of lost executors are not in the
-/// event log, so those of the others do not tell how much is enough.
-pub(crate) fn was_short(app: &Application, spark: &Spark) -> bool {
-    let of_tasks = || {
-        app.groups.iter().map(|group| &group.attempts).any(|attempts| {
-            let ended = |row| match attempts.outcome(row) {
-                Outcome::Failed => attempts.end_reason(row),
-                _ => None,
-            };
-            let short = [Some(EndReason::OutOfMemory), Some(EndReason::ContainerOverMemory)];
-            (0..attempts.len()).any(|row| short.contains(&ended(row)))
-        })
-    };
-    lost_executors(spark).any(|loss| loss.cause.is_of_memory()) || of_tasks()
 }
 
 /// Whether twice as many tasks at a time fit into the memory of each executor: its execution and storage memory, and its heap,

@@ -32,8 +32,8 @@ const OTHERS: [&str; 18] = [
     "files",
     "example",
 ];
-/// Of changes of configurations, and of all of them; later than the others.
-const MONEY: [&str; 4] = ["cost_before", "cost_after", "saved_cost", "changes_cost_unknown"];
+/// Of changes of configurations, of all of them, and of remedies; later than the others.
+const LATER: [&str; 5] = ["cost_before", "cost_after", "saved_cost", "changes_cost_unknown", "direction"];
 
 /// The answer and the fleet, in the line with all sums.
 type All<'a> = (&'a Answer, &'a Fleet);
@@ -71,7 +71,7 @@ fn of_periods<'a>() -> [Column<Period<'a>>; 6] {
     ]
 }
 
-const OF_REMEDIES: [Column<Remedy>; 7] = [
+const OF_REMEDIES: [Column<Remedy>; 10] = [
     ("by", |_| "remedy".into()),
     ("key", |remedy| remedy.setting.as_str().into()),
     ("applications", |remedy| remedy.applications.into()),
@@ -79,6 +79,9 @@ const OF_REMEDIES: [Column<Remedy>; 7] = [
     ("value", |remedy| remedy.from.as_deref().into()),
     ("recommended_value", |remedy| remedy.to.as_str().into()),
     ("alike", |remedy| remedy.alike.into()),
+    ("direction", |remedy| remedy.direction.name().into()),
+    ("saves_gb_hours", |remedy| remedy.saved_gb_hours.into()),
+    ("saves_ms", |remedy| remedy.saved_time.into()),
 ];
 
 const OF_CHANGES: [Column<Realised>; 16] = [
@@ -166,7 +169,7 @@ pub(super) fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::
     let (limit, groups) = groups.split_last().map_or(("", &groups[..]), |(limit, groups)| (*limit, groups));
     let nodes = OF_NODES.map(|(title, _)| of_node(title));
     let nodes = nodes.get(2..).unwrap_or_default();
-    let titles = [groups, &OTHERS, nodes, &MONEY, &[limit]].concat();
+    let titles = [groups, &OTHERS, nodes, &LATER, &[limit]].concat();
     writeln!(out, "{}", titles.join(","))?;
     let mut lines = Lines { titles, out };
     let total: Named<'_> = ("all", &answer.total);

@@ -48,7 +48,7 @@
 /// ```
 pub mod baseline {
     pub use elephant_engine::baseline::{
-        Allowance, Baseline, BaselineError, Job, Run, Tolerance, compare, update,
+        Allowance, Baseline, BaselineError, Job, ReadPhase, Run, Tolerance, compare, update,
     };
 }
 
@@ -264,11 +264,12 @@ pub mod results {
     pub use elephant_engine::results::{
         Absence, Absent, Accepted, Amount, ApplicationReport, Axis, Bucket, Change, Charts, Comparison,
         Counts, Durations, ExecutorCounts, ExecutorSpan, FindingChange, Fingerprint, Floors, Group, Groups,
-        Histogram, Holder, IncompleteRun, JobComparison, JobCounts, JobKey, JobState, Level, Limit,
-        LimitBasis, Load, LoadOf, MeanOf, MeasureChange, MemoryUse, Metric, MetricChange, MetricVerdict,
-        Metrics, NodeAttempts, NotCompared, NotEvaluatedTotal, PhaseRow, Phases, Point, Position, Problem,
-        Quantity, Range, Report, Rows, RuleTotal, Scale, Scatter, Sort, SourceProblem, SparkCounts,
-        StageCounts, StageName, Summary, SuppressionUse, Timeline, Totals, Work,
+        GrownPhase, Histogram, Holder, IncompleteRun, JobComparison, JobCounts, JobKey, JobState, Level,
+        Limit, LimitBasis, LimitGrowth, Load, LoadOf, MeanOf, MeasureChange, MemoryUse, Metric, MetricChange,
+        MetricVerdict, Metrics, NodeAttempts, NotCompared, NotEvaluatedTotal, PhaseRow, PhaseWork, Phases,
+        Point, Position, Problem, Quantity, Range, Report, Rows, RuleTotal, Scale, Scatter, Sort,
+        SourceProblem, SparkCounts, StageCounts, StageName, Summary, SuppressionUse, Timeline, Told, Totals,
+        TroubleChange, Work,
     };
 }
 

@@ -241,9 +241,9 @@ impl Check {
     }
 }
 
-/// Options that keep all findings: they are compared before `--min-severity` and `--top` apply.
+/// Options that keep all that is compared: findings are, before `--min-severity` and `--top` apply.
 fn all_findings(shown: Options) -> Options {
-    Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown }
+    Options { min_severity: shown.min_severity.min(Severity::Low), top: None, phase_work: true, ..shown }
 }
 
 /// The verdict of the text report in one line, printed when the report goes to a file.

@@ -250,6 +250,7 @@ impl FindingArgs {
             top: self.shown(),
             sort: self.sort.map(Sort::from),
             details: self.details || self.needs_details(),
+            phase_work: false,
             plans: self.plans,
             charts: if self.format.has_charts() { self.charts } else { 0 },
             limits: input.limits.limits(),

@@ -1,16 +1,19 @@
 //! A test report for GitLab, Jenkins and similar servers: one suite per application, one case per rule.
 //!
-//! A rule that was evaluated and has no listed finding is a passed test. A rule with findings is a failed
-//! test. A rule is skipped if it could not be evaluated, or if all its findings are suppressed, accepted by a
+//! A rule that was evaluated and has no listed finding is a passed test. A trouble is one failed test: that of the rule that
+//! says most of it; the other rules that tell of it are skipped. So is a rule if it could not be evaluated, or if all its
+//! findings are suppressed, accepted by a
 //! baseline, not judged, or consequences of other findings. A rule that does not apply is not a test. There
 //! are separate suites for findings and runs that a check could not judge, for expired suppressions, and for
 //! accepted jobs that did not run. Servers compare runs by the names of class and test. These are the job's
 //! key and the rule's id, because they do not change from run to run.
 
 mod classes;
+mod failures;
 mod reasons;
 mod unjudged;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use quick_xml::Writer;
@@ -23,15 +26,15 @@ use super::parts::{MARK, Parts, Reader, filled};
 use super::words::about;
 use super::wrap::clean;
 use classes::{Class, Classes};
-use elephant_base::severity::Severity;
 use elephant_engine::engine::Pieces;
 use elephant_engine::fingerprint::JobKey;
 use elephant_engine::results::{
-    ApplicationReport, Change, Comparison, MetricChange, MetricVerdict, Report, SourceProblem,
+    ApplicationReport, Comparison, MetricChange, MetricVerdict, Report, SourceProblem,
 };
 use elephant_parse::Level;
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_ruleset::RuleInfo;
+use failures::{Failure, Outcome};
 use reasons::Reasons;
 use unjudged::Unjudged;
 
@@ -141,8 +144,9 @@ struct Suite<'a> {
 
 struct Case<'a> {
     rule: &'a str,
-    findings: Vec<&'a Finding>,
-    accepted: Vec<(&'a Finding, &'static str)>,
+    failures: Vec<Failure<'a>>,
+    /// Findings that are no failures of this case, each with the reason.
+    passed_over: Vec<(&'a Finding, Cow<'a, str>)>,
     suppressed: Vec<&'a Suppressed>,
     not_evaluated: Vec<&'a NotEvaluated>,
 }
@@ -156,12 +160,13 @@ impl<'a> Suite<'a> {
                 rules.push(rule);
             }
         }
-        let cases = rules.into_iter().filter_map(|rule| Case::of(rule, app, comparison)).collect();
+        let mut outcome = Outcome::of(app, comparison);
+        let cases = rules.into_iter().filter_map(|rule| Case::of(rule, app, &mut outcome)).collect();
         Self { app, cases }
     }
 
     fn counts(&self) -> Counts {
-        let failures = self.cases.iter().filter(|case| !case.findings.is_empty()).count();
+        let failures = self.cases.iter().filter(|case| !case.failures.is_empty()).count();
         let skipped = self.cases.iter().filter(|case| case.is_skipped()).count();
         Counts { tests: self.cases.len(), failures, errors: 0, skipped }
     }
@@ -211,43 +216,29 @@ fn properties(app: &ApplicationReport, xml: &mut Xml<'_>) -> io::Result<()> {
 }
 
 impl<'a> Case<'a> {
-    /// With a baseline, accepted findings are not failures. `None` if the rule does not apply.
-    fn of(rule: &'a str, app: &'a ApplicationReport, comparison: Option<&Comparison>) -> Option<Self> {
-        let listed = app.findings.iter().filter(|finding| finding.rule == rule);
-        let (mut findings, mut accepted) = (Vec::new(), Vec::new());
-        for finding in listed.filter(|finding| finding.severity > Severity::None) {
-            if is_consequence(app, finding) {
-                accepted.push((finding, "a consequence of what another rule finds"));
-                continue;
-            }
-            let change = comparison.and_then(|comparison| comparison.of(app, finding));
-            match change.map(|change| (change.change, change.accepted.is_some())) {
-                None | Some((Change::New | Change::Worse, _)) => findings.push(finding),
-                Some((Change::NotJudged, false)) => accepted.push((finding, "not judged")),
-                Some(_) => accepted.push((finding, "accepted by the baseline")),
-            }
-        }
+    /// `None` if the rule does not apply.
+    fn of(rule: &'a str, app: &'a ApplicationReport, outcome: &mut Outcome<'a>) -> Option<Self> {
         let case = Self {
             rule,
-            findings,
-            accepted,
+            failures: outcome.failures(rule),
+            passed_over: outcome.passed_over(rule),
             suppressed: app.suppressed.iter().filter(|it| it.finding.rule == rule).collect(),
             not_evaluated: app.not_evaluated.iter().filter(|it| it.rule == rule).collect(),
         };
         let known = app.evaluated.iter().any(|evaluated| evaluated == rule);
-        (known || !case.findings.is_empty() || case.is_skipped()).then_some(case)
+        (known || !case.failures.is_empty() || case.is_skipped()).then_some(case)
     }
 
     fn is_skipped(&self) -> bool {
-        let others = [self.accepted.len(), self.suppressed.len(), self.not_evaluated.len()];
-        self.findings.is_empty() && others.into_iter().any(|count| count > 0)
+        let others = [self.passed_over.len(), self.suppressed.len(), self.not_evaluated.len()];
+        self.failures.is_empty() && others.into_iter().any(|count| count > 0)
     }
 
     fn write(&self, class: &str, xml: &mut Xml<'_>) -> io::Result<()> {
         let case = xml
             .create_element("testcase")
             .with_attributes([("classname", class), ("name", text(self.rule).as_str())]);
-        if let Some(worst) = self.findings.first() {
+        if let Some(worst) = self.failures.first() {
             return case.write_inner_content(|xml| self.failure(worst, xml)).map(drop);
         }
         let suppressed = self.suppressed.iter().map(|it| {
@@ -255,8 +246,9 @@ impl<'a> Case<'a> {
             format!("suppressed{until}: {} ({})", text(&it.reason), text(&it.finding.message))
         });
         let missing = self.not_evaluated.iter().map(|it| format!("not evaluated: {}", text(&it.reason)));
-        let accepted = self.accepted.iter().map(|(it, how)| format!("{how}: {}", text(&about(it))));
-        let reasons = accepted.chain(suppressed).chain(missing).collect::<Vec<_>>().join("; ");
+        let passed_over = self.passed_over.iter();
+        let passed_over = passed_over.map(|(it, why)| format!("{}: {}", text(why), text(&about(it))));
+        let reasons = passed_over.chain(suppressed).chain(missing).collect::<Vec<_>>().join("; ");
         if reasons.is_empty() {
             return case.write_empty().map(drop);
         }
@@ -268,17 +260,17 @@ impl<'a> Case<'a> {
         .map(drop)
     }
 
-    /// All findings of the rule in one failure, because servers read only the first failure of a case.
-    fn failure(&self, worst: &Finding, xml: &mut Xml<'_>) -> io::Result<()> {
-        let more = match self.findings.len() {
+    /// All troubles of the case in one failure, because servers read only the first failure of a case.
+    fn failure(&self, worst: &Failure<'_>, xml: &mut Xml<'_>) -> io::Result<()> {
+        let more = match self.failures.len() {
             0 | 1 => String::new(),
             count => format!(" (and {} more)", count - 1),
         };
-        let message = text(&worst.message) + &more;
-        let blocks: Vec<String> = self.findings.iter().map(|finding| block(finding)).collect();
+        let message = worst.message() + &more;
+        let blocks: Vec<String> = self.failures.iter().map(Failure::block).collect();
         let failure = xml
             .create_element("failure")
-            .with_attributes([("message", message.as_str()), ("type", worst.severity.name())]);
+            .with_attributes([("message", message.as_str()), ("type", worst.severity().name())]);
         failure.write_text_content(BytesText::new(&blocks.join("\n"))).map(drop)
     }
 }
@@ -326,18 +318,6 @@ impl<'a> Costs<'a> {
         })?;
         Ok(())
     }
-}
-
-/// Whether another finding leads to the cause.
-fn is_consequence(app: &ApplicationReport, finding: &Finding) -> bool {
-    app.troubles.iter().find_map(|trouble| trouble.tells(finding)) == Some(true)
-}
-
-fn block(finding: &Finding) -> String {
-    let severity = finding.severity.name().to_uppercase();
-    let head = format!("{severity} {}", text(&about(finding)));
-    let advice = finding.advice.iter().map(|advice| format!("\n  → {}", text(&advice.text)));
-    std::iter::once(head).chain(advice).collect()
 }
 
 fn input(unreadable: &[&SourceProblem], xml: &mut Xml<'_>) -> io::Result<()> {

@@ -167,6 +167,7 @@ impl Earlier {
                 task_time_ms: row.amount(7)?,
                 failed_attempts_count: row.amount(8)?,
                 input_bytes: row.amount(9)?,
+                phases: Vec::new(),
             },
             fits: row.get(10)?,
             is_current: row.get(11)?,
@@ -187,6 +188,7 @@ fn accepted_finding(key: &JobKey, row: &Row<'_>) -> Result<Accepted, StoreError>
         measure: row.get(3)?,
         value: row.get::<Option<f64>>(4)?.map(rounded),
         incomplete: false,
+        trouble: None,
     })
 }
 

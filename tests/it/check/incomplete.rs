@@ -59,7 +59,7 @@ fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     assert_eq!(code, 2, "{text}");
     assert_eq!(
         last_line(&text),
-        "NOT PASSED: 2 findings not judged, 1 run not judged at all: check a complete log, or use \
+        "NOT PASSED: 2 troubles not judged, 1 run not judged at all: check a complete log, or use \
          --allow-unjudged to let such runs pass."
     );
     assert!(!text.contains("nothing changed") && text.contains("UNJUDGED  all of app-"), "{text}");
@@ -73,10 +73,10 @@ fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     assert_eq!(gate.baseline_text(), accepted);
     let (code, text) = gate.check(&["--allow-unjudged"]);
     assert_eq!(code, 0, "{text}");
-    let wanted = "PASSED as far as it could be judged: 2 findings not judged, 1 run not judged at all.";
+    let wanted = "PASSED as far as it could be judged: 2 troubles not judged, 1 run not judged at all.";
     assert_eq!(last_line(&text), wanted);
     let error = stderr(&gate, &["--format", "junit", "--output", "gate.xml"]);
-    assert!(error.contains("check: NOT PASSED, 2 findings not judged"), "{error}");
+    assert!(error.contains("check: NOT PASSED, 2 troubles not judged"), "{error}");
     // The accepted values of the job stay. This run is now known; another such run is not.
     assert_eq!(gate.check(&["--allow-unjudged", "--update", "--prune"]).0, 0);
     let noted = gate.baseline_text();
@@ -162,7 +162,7 @@ fn findings_missing_from_a_truncated_log_are_neither_gone_nor_better() {
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 0, "{text}");
     assert!(!text.contains("GONE") && !text.contains("BETTER"), "{text}");
-    let wanted = "PASSED as far as it could be judged: 2 findings not judged, 2 runs judged in part.";
+    let wanted = "PASSED as far as it could be judged: 2 troubles not judged, 2 runs judged in part.";
     assert_eq!(last_line(&text), wanted);
     let (_, report) = gate.json(&[]);
     let jobs = report["baseline"]["jobs"].as_array().unwrap();
@@ -173,7 +173,7 @@ fn findings_missing_from_a_truncated_log_are_neither_gone_nor_better() {
     assert!(better["reason"].as_str().unwrap().starts_with("its log is incomplete: "), "{better:#}");
     let (code, text) = gate.check(&["--update"]);
     assert_eq!(code, 0, "{text}");
-    assert!(last_line(&text).contains("except: 2 findings not judged"), "{text}");
+    assert!(last_line(&text).contains("except: 2 troubles not judged"), "{text}");
     assert_eq!(
         without_incomplete_runs(&gate.baseline_text()),
         accepted,
@@ -202,16 +202,13 @@ fn regression_in_a_truncated_log_fails_and_does_not_replace_a_complete_run() {
     assert_eq!(code, 1, "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("moderate, was low, in an incomplete run"), "{text}");
-    assert!(
-        last_line(&text)
-            .ends_with("Not everything could be judged: 1 finding not judged, 1 run judged in part.")
-    );
+    assert!(last_line(&text).ends_with("Not everything could be judged: 1 run judged in part."));
     let (_, report) = gate.json(&[]);
     let worse = finding(&report["baseline"]["jobs"][0], "spark-stage-metrics");
     assert_eq!((&worse["change"], &worse["incomplete"]), (&"worse".into(), &true.into()), "{worse:#}");
     let (code, text) = gate.check(&["--update"]);
     assert_eq!(code, 0, "{text}");
-    assert!(last_line(&text).contains("worse findings of incomplete runs"), "{text}");
+    assert!(last_line(&text).contains("1 worse trouble of incomplete runs"), "{text}");
     let after = gate.baseline_text();
     assert_eq!(without_incomplete_runs(&after), accepted, "the complete run stays");
     assert!(after.contains("  incomplete_runs:\n"), "{after}");
@@ -288,7 +285,7 @@ fn truncated_mapreduce_history_is_not_judged() {
     gate.put(&[cut(&whole, 25)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("UNJUDGED  mapper-skew (map), was severe"), "{text}");
+    assert!(text.contains("UNJUDGED  stragglers in node: mapper-skew (map), was severe;"), "{text}");
     gate.put(&[cut(&whole, 80)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 0, "{text}");

@@ -3,10 +3,12 @@
 mod accident;
 mod files;
 mod filters;
+mod growth;
 mod incomplete;
 mod reports;
 mod runs;
 mod several;
+mod troubles;
 
 use std::path::PathBuf;
 use std::process::Output;

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::incomplete::{UNNAMED, doubt, doubt_of, incomplete_run};
 use super::run::{identity, rounded};
 use super::spread::Tolerance;
+use super::troubles::{count_absent, troubles};
 use super::{Baseline, Job, measure, metrics};
 use crate::fingerprint::{Fingerprint, JobKey, without_lines};
 use crate::results::{
     Absence, Absent, Accepted, ApplicationReport, Change, Comparison, Counts, FindingChange, JobComparison,
-    JobState, MeasureChange, MetricVerdict, Report,
+    JobState, MeasureChange, MetricVerdict, Report, Told, TroubleChange,
 };
 use elephant_base::severity::Severity;
 use elephant_rule::finding::{Finding, Worse};
@@ -41,7 +42,7 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
         JobComparison { accepted_runs, ..empty(key, JobState::Absent) }
     }));
     jobs.sort_by_cached_key(|job| {
-        let bad = job.findings.iter().filter(|change| change.change.is_bad());
+        let bad = job.findings().filter(|change| change.change.is_bad());
         let worst = bad.map(|change| change.finding.severity).max();
         let is_judged = job.unjudged().next().is_none();
         (
@@ -62,7 +63,7 @@ fn empty(key: JobKey, state: JobState) -> JobComparison {
         state,
         applications: Vec::new(),
         accepted_runs: 0,
-        findings: Vec::new(),
+        troubles: Vec::new(),
         absent: Vec::new(),
         metrics: Vec::new(),
         not_compared: Vec::new(),
@@ -78,10 +79,9 @@ fn unnamed_job(key: JobKey, apps: &[&ApplicationReport]) -> JobComparison {
         found.change = Change::NotJudged;
         found.doubt = Some(UNNAMED.to_owned());
     }
-    sort(&mut findings);
     JobComparison {
         applications: apps.iter().map(|app| app.id.clone()).collect(),
-        findings,
+        troubles: troubles(findings, &[]),
         incomplete: apps.iter().filter_map(|app| incomplete_run(app)).collect(),
         ..empty(key, JobState::Unnamed)
     }
@@ -117,34 +117,28 @@ fn job(
         found.change = Change::Unchanged;
     }
     confirm_improvements(&mut findings, apps, tolerance);
-    sort(&mut findings);
     let absent = left.into_iter().map(|accepted| Absent {
         fingerprint: Fingerprint::from(accepted.fingerprint.clone()),
         rule: accepted.rule.clone(),
         subject: accepted.subject.clone(),
         severity: accepted.severity,
+        trouble: accepted.trouble.clone(),
         absence: absence(accepted, apps, rules),
     });
+    let absent: Vec<Absent> = absent.collect();
     let state = if accepted.is_some() { JobState::Known } else { JobState::New };
     let costs = accepted.map(|job| metrics::compare(job, apps, tolerance)).unwrap_or_default();
     JobComparison {
         applications: apps.iter().map(|app| app.id.clone()).collect(),
         accepted_runs: accepted.map_or(0, |job| job.runs.len()),
-        findings,
-        absent: absent.collect(),
+        troubles: troubles(findings, &absent),
+        absent,
         metrics: costs.metrics,
         not_compared: costs.not_compared,
         incomplete: apps.iter().filter_map(|app| incomplete_run(app)).collect(),
         regressed_since: costs.regressed_since,
         ..empty(key, state)
     }
-}
-
-fn sort(findings: &mut [FindingChange]) {
-    findings.sort_by_cached_key(|found| {
-        let Finding { severity, score, rule, .. } = &found.finding;
-        (found.change, Reverse(*severity), Reverse(*score), rule.clone(), found.subject.clone())
-    });
 }
 
 /// An improvement seen in an incomplete run counts only if a complete run confirms it.
@@ -194,6 +188,7 @@ fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
         apps.iter().copied().partition(|app| doubt(app).is_none());
     for app in whole.into_iter().chain(doubtful) {
         let mut seen = BTreeSet::new();
+        let troubles = Told::all(app);
         for finding in app.findings.iter().filter(|finding| finding.severity > Severity::None) {
             let fingerprint = app.fingerprint(finding);
             let is_first = seen.insert(fingerprint.clone());
@@ -207,6 +202,7 @@ fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
                 doubt: doubt(app),
                 incomplete: !app.complete,
                 measure: measure_of(finding),
+                told: Told::of(&troubles, finding),
                 finding: finding.clone(),
             };
             let worst = found.entry(fingerprint).or_insert_with(|| change.clone());
@@ -311,25 +307,21 @@ fn counts(jobs: &[JobComparison]) -> Counts {
             JobState::Absent => counts.absent_jobs += 1,
             JobState::Known | JobState::Unnamed => {}
         }
-        for found in &job.findings {
-            *match found.change {
+        for trouble in &job.troubles {
+            *match trouble.change {
                 Change::New => &mut counts.new,
                 Change::Worse => &mut counts.worse,
                 Change::NotJudged => &mut counts.not_judged,
                 Change::Unchanged => &mut counts.unchanged,
                 Change::Better => &mut counts.better,
             } += 1;
+            counts.worse_in_part += u64::from(is_worse_in_part(trouble));
         }
-        let kept =
-            job.findings.iter().filter(|found| found.change == Change::Worse && found.keeps_accepted());
-        counts.worse_in_part += kept.count() as u64;
-        for absent in &job.absent {
-            match absent.absence {
-                Absence::Gone => counts.gone += 1,
-                Absence::NotJudged(_) => counts.not_judged += 1,
-                Absence::RuleOff | Absence::Suppressed => {}
-            }
-        }
+        let absent = |wanted: fn(&Absence) -> bool| {
+            count_absent(job.absent.iter().filter(|absent| wanted(&absent.absence)), &job.troubles)
+        };
+        counts.gone += absent(|absence| *absence == Absence::Gone);
+        counts.not_judged += absent(|absence| matches!(absence, Absence::NotJudged(_)));
         counts.incomplete_runs += job.incomplete.len() as u64;
         counts.unjudged_runs += job.unjudged().count() as u64;
         let verdicts = |wanted| job.metrics.iter().filter(|metric| metric.verdict == wanted).count() as u64;
@@ -337,4 +329,9 @@ fn counts(jobs: &[JobComparison]) -> Counts {
         counts.improved += verdicts(MetricVerdict::Improved);
     }
     counts
+}
+
+/// Whether some finding about it is only worse in an incomplete run, so that an update keeps the accepted one.
+fn is_worse_in_part(trouble: &TroubleChange) -> bool {
+    trouble.findings.iter().any(|found| found.change == Change::Worse && found.keeps_accepted())
 }

@@ -93,6 +93,29 @@ pub struct Run {
     /// Bytes read as input: more input may explain higher costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_bytes: Option<u64>,
+    /// Its largest phases that read something, by name. Files that earlier versions wrote have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<ReadPhase>,
+}
+
+/// What a phase of an accepted run read, and how long it took: if it reads more, it may take longer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadPhase {
+    /// The phase, without ids that change from run to run.
+    pub phase: String,
+    /// Bytes read as input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_bytes: Option<u64>,
+    /// Bytes that came through a shuffle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shuffle_read_bytes: Option<u64>,
+    /// From the launch of its first task to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ms: Option<u64>,
+    /// Total run time of its attempts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_time_ms: Option<u64>,
 }
 
 /// A baseline that cannot be used.

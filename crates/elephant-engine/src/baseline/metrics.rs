@@ -1,10 +1,10 @@
 //! Compares the costs of a job's runs with the accepted runs.
 
+use super::growth::Growth;
 use super::run::unfit;
 use super::spread::{Tolerance, range};
 use super::{Job, Run};
 use crate::results::{ApplicationReport, Metric, MetricChange, MetricVerdict, NotCompared, Range};
-use elephant_base::stats::descriptive::median;
 
 /// The costs of the runs of one job.
 #[derive(Debug, Default)]
@@ -38,17 +38,18 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
     if !tolerance.metrics {
         return costs;
     }
-    let inputs: Vec<f64> = job.runs.iter().filter_map(|run| Some(run.input_bytes? as f64)).collect();
-    let usual_input = median(&inputs).filter(|&bytes| bytes > 0.0);
+    let whole = fit.iter().map(|run| (run, false));
+    let compared = whole.chain(parts.iter().map(|run| (run, true)));
+    let compared: Vec<(&(&str, Run), bool, Growth)> =
+        compared.map(|(run, at_least)| (run, at_least, Growth::of(&job.runs, &run.1))).collect();
     for metric in Metric::ALL {
         let accepted: Vec<f64> = job.runs.iter().filter_map(|run| run.cost(metric)).collect();
         let Some(range) = range(&accepted, tolerance.of(metric)) else { continue };
         let mut worst: Option<MetricChange> = None;
         let (mut runs, mut regressed_runs) = (0, 0);
-        let whole = fit.iter().map(|run| (run, false));
-        for ((id, run), at_least) in whole.chain(parts.iter().map(|run| (run, true))) {
+        for ((id, run), at_least, growth) in &compared {
             let Some(value) = run.cost(metric) else { continue };
-            let growth = usual_input.zip(run.input_bytes).map(|(usual, bytes)| bytes as f64 / usual);
+            let at_least = *at_least;
             let change = MetricChange { at_least, ..change(metric, id, value, range, growth) };
             // More than is accepted in a part is more in the whole; less says nothing.
             if at_least && change.verdict != MetricVerdict::Regressed {
@@ -93,11 +94,9 @@ pub(super) fn settled(job: &Job, run: &Run) -> Option<&'static str> {
     is_before.then_some("it is older than the accepted runs")
 }
 
-fn change(metric: Metric, id: &str, value: f64, range: Range, growth: Option<f64>) -> MetricChange {
-    let range = match growth {
-        Some(growth) if metric.grows_with_input() => range.with_input(growth),
-        _ => range,
-    };
+fn change(metric: Metric, id: &str, value: f64, range: Range, growth: &Growth) -> MetricChange {
+    let limit_growth = growth.of_limit(metric);
+    let range = range.grown(limit_growth.factor);
     let verdict = if value > range.high {
         MetricVerdict::Regressed
     } else if value < range.low {
@@ -113,7 +112,8 @@ fn change(metric: Metric, id: &str, value: f64, range: Range, growth: Option<f64
         value,
         at_least: false,
         range,
-        input_growth: growth,
+        input_growth: growth.input,
+        limit_growth,
         runs: 0,
         regressed_runs: 0,
     }

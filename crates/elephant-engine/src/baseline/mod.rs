@@ -15,16 +15,18 @@
 
 mod compare;
 mod file;
+mod growth;
 mod incomplete;
 mod lost;
 pub mod measure;
 mod metrics;
 mod run;
 mod spread;
+mod troubles;
 mod update;
 
 pub use compare::compare;
-pub use file::{Baseline, BaselineError, Job, Run};
+pub use file::{Baseline, BaselineError, Job, ReadPhase, Run};
 pub use lost::lost_histories;
 pub use run::{identity_of, rounded};
 pub use spread::{Allowance, Tolerance};

@@ -1,8 +1,8 @@
 //! The entry of a run in a baseline.
 
-use super::Run;
+use super::{ReadPhase, Run};
 use crate::fingerprint::hash;
-use crate::results::{ApplicationReport, Metric};
+use crate::results::{ApplicationReport, Metric, PhaseWork};
 use elephant_analysis::metrics::AtLeast;
 use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 use elephant_model::model::Status;
@@ -24,6 +24,7 @@ impl Run {
             task_time_ms: app.work.task_time.map(Millis::get),
             failed_attempts_count: app.work.failed_attempts,
             input_bytes: app.work.input.map(Bytes::get),
+            phases: app.phase_work.iter().map(ReadPhase::of).collect(),
         }
     }
 
@@ -47,6 +48,22 @@ impl Run {
             Metric::Wasted => self.resource_wasted_gb_hours,
             Metric::TaskTime => self.task_time_ms.map(|ms| Millis::new(ms).as_f64()),
             Metric::FailedAttempts => self.failed_attempts_count.map(|count| count as f64),
+        }
+    }
+}
+
+impl ReadPhase {
+    /// Zeros are left out, and a name that may hold a path is replaced by its hash: a baseline tells nothing
+    /// about a machine.
+    fn of(phase: &PhaseWork) -> Self {
+        let name = if phase.key.contains('/') { hash(&phase.key) } else { phase.key.clone() };
+        let read = |bytes: Option<Bytes>| bytes.filter(|bytes| bytes.get() > 0).map(Bytes::get);
+        Self {
+            phase: name,
+            input_bytes: read(phase.input),
+            shuffle_read_bytes: read(phase.shuffle_read),
+            runtime_ms: phase.time.map(Millis::get),
+            task_time_ms: phase.task_time.map(Millis::get),
         }
     }
 }

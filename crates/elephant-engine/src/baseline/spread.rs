@@ -204,8 +204,8 @@ mod tests {
     #[test]
     fn more_input_raises_the_limit_and_less_input_does_not_lower_it() {
         let range = range(&[100.0], usual(1.0)).unwrap();
-        assert_eq!(range.with_input(2.0).high, 240.0);
-        assert_eq!(range.with_input(0.5), range);
+        assert_eq!(range.grown(2.0).high, 240.0);
+        assert_eq!(range.grown(0.5), range);
     }
 
     proptest! {

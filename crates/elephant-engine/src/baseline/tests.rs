@@ -91,7 +91,7 @@ fn accepted(applications: Vec<ApplicationReport>) -> Baseline {
 
 /// The change, value and application of the only finding.
 fn change(comparison: &Comparison) -> (Change, Option<f64>, &str) {
-    let found = &comparison.jobs[0].findings[0];
+    let found = &comparison.jobs[0].troubles[0].findings[0];
     (found.change, found.measure.as_ref().map(|measure| measure.value), &found.application)
 }
 
@@ -119,7 +119,7 @@ fn an_improvement_only_in_an_incomplete_run_is_not_judged() {
     let failed = ApplicationReport { status: Status::Failed, ..complete("b", &[(Low, 1.0)]) };
     let comparison = compared(&before, vec![failed]);
     assert_eq!(change(&comparison).0, Change::NotJudged);
-    assert_eq!(comparison.jobs[0].findings[0].doubt.as_deref(), Some("it failed"));
+    assert_eq!(comparison.jobs[0].troubles[0].findings[0].doubt.as_deref(), Some("it failed"));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn an_improvement_in_a_complete_run_counts_despite_incomplete_runs() {
     let runs = vec![incomplete("p", &[(Moderate, 2.0)]), complete("w", &[(Low, 1.0)])];
     let comparison = compared(&before, runs.clone());
     assert_eq!(change(&comparison), (Change::Better, Some(1.0), "w"));
-    assert_eq!(comparison.jobs[0].findings[0].runs, 2);
+    assert_eq!(comparison.jobs[0].troubles[0].findings[0].runs, 2);
     let after = updated(&before, runs);
     assert_eq!(entry(&after), (Low, Some(1.0), false));
 }
@@ -139,7 +139,7 @@ fn between_equal_findings_the_complete_run_is_reported() {
     let comparison =
         compared(&before, vec![incomplete("p", &[(Severe, 4.0)]), complete("w", &[(Severe, 4.0)])]);
     assert_eq!(change(&comparison), (Change::Worse, Some(4.0), "w"));
-    assert!(!comparison.jobs[0].findings[0].keeps_accepted());
+    assert!(!comparison.jobs[0].troubles[0].findings[0].keeps_accepted());
 }
 
 #[test]

@@ -23,6 +23,7 @@ use crate::results::{
 ///   not in the report; `prune` removes them.
 /// - Runs that succeeded are added, and the oldest beyond [`Baseline::keep_runs`] are dropped. A regressed
 ///   run starts a new level: earlier runs are dropped, because they cost less than what is accepted now.
+/// - Accepted runs without phases get those of the report.
 /// - Files that no longer hold a history are forgotten.
 /// - Jobs that are not in the report stay. `prune` removes them, unless some run has lost its job's name:
 ///   it may belong to one of them.
@@ -55,7 +56,7 @@ pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, pru
             continue;
         }
         let is_unjudged = compared.unjudged().count() == compared.applications.len();
-        if compared.state == JobState::Unnamed || (is_unjudged && compared.findings.is_empty()) {
+        if compared.state == JobState::Unnamed || (is_unjudged && compared.troubles.is_empty()) {
             updated.jobs.extend(known.filter(|_| compared.state == JobState::Known).cloned());
             continue;
         }
@@ -71,7 +72,7 @@ pub fn update(baseline: &Baseline, report: &Report, comparison: &Comparison, pru
 
 fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport], keep_runs: usize) -> Job {
     let accepted = known.map(|job| job.findings.as_slice()).unwrap_or_default();
-    let mut findings: Vec<Accepted> = compared.findings.iter().map(accept).collect();
+    let mut findings: Vec<Accepted> = compared.findings().map(accept).collect();
     let unjudged = compared.absent.iter().filter(|absent| absent.absence != Absence::Gone);
     findings.extend(unjudged.filter_map(|absent| {
         accepted.iter().find(|finding| finding.fingerprint == absent.fingerprint.as_str()).cloned()
@@ -86,7 +87,11 @@ fn job(known: Option<&Job>, compared: &JobComparison, apps: &[&ApplicationReport
     };
     job.since = compared.regressed_since.clone().max(job.since);
     for run in apps.iter().filter(|app| unfit(app).is_none()).map(|app| Run::of(app)) {
-        if settled(&job, &run).is_none() {
+        let known = job.runs.iter_mut().find(|known| known.run == run.run && known.phases.is_empty());
+        if let Some(known) = known {
+            // An earlier version accepted it.
+            known.phases = run.phases;
+        } else if settled(&job, &run).is_none() {
             job.runs.push(run);
         }
     }
@@ -125,6 +130,7 @@ fn histories(known: Option<&Job>, apps: &[&ApplicationReport], keep_runs: usize)
 /// site moved.
 fn accept(found: &FindingChange) -> Accepted {
     let fingerprint = found.fingerprint.as_str();
+    let trouble = found.told.as_ref().map(|told| told.key.clone());
     let is_unchanged = found.change == Change::Unchanged;
     // A complete run with the same finding replaces an incomplete one.
     let is_firmer = |before: &Accepted| before.incomplete && !found.incomplete;
@@ -132,7 +138,9 @@ fn accept(found: &FindingChange) -> Accepted {
         && (found.keeps_accepted()
             || (is_unchanged && before.fingerprint == fingerprint && !is_firmer(before)))
     {
-        return before.clone();
+        let known = before.trouble.clone();
+        let trouble = if found.keeps_accepted() { known.or(trouble) } else { trouble.or(known) };
+        return Accepted { trouble, ..before.clone() };
     }
     let keeps_value = is_unchanged && !found.accepted.as_ref().is_some_and(is_firmer);
     let value = found.measure.as_ref().map(|measure| match measure.accepted {
@@ -148,6 +156,7 @@ fn accept(found: &FindingChange) -> Accepted {
         measure: found.measure.as_ref().map(|measure| measure.key.to_owned()),
         value,
         incomplete: found.incomplete && was_incomplete,
+        trouble,
         fingerprint: fingerprint.to_owned(),
     }
 }

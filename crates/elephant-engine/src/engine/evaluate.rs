@@ -10,7 +10,7 @@ use super::visit::{Turn, may_be_superseded};
 use super::waiting;
 use super::worst_charts::{Copied, WorstCharts};
 use crate::fingerprint::StageName;
-use crate::results::{ApplicationReport, Leading, Work};
+use crate::results::{ApplicationReport, Leading, PhaseWork, Work};
 use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
@@ -38,8 +38,7 @@ pub(super) fn evaluate(
     let (work, judged) = work(app, evaluation.judges_work);
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
     let at_least = at_least(app, &metrics, rules);
-    let small = Cap { at_most: most_severe(app, (&metrics, at_least), rules), why: CapReason::SmallRun };
-    cap(&mut evaluation, app, rules, &small);
+    cap(&mut evaluation, app, rules, most_severe(app, (&metrics, at_least), rules));
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
     let Diagnosed { mut troubles, configuration, savings } =
@@ -65,6 +64,7 @@ pub(super) fn evaluate(
         leading,
         metrics,
         work,
+        phase_work: phase_work(app, options),
         at_least,
         counts,
         account: account(app, &evaluation.queries),
@@ -117,6 +117,11 @@ fn extent_of_queries(options: &Options) -> Extent {
     }
 }
 
+/// What the largest phases read. It is only kept for comparing runs.
+fn phase_work(app: &Application, options: &Options) -> Vec<PhaseWork> {
+    if options.phase_work { PhaseWork::of(app) } else { Vec::new() }
+}
+
 /// Where the run time went. It names operators of the same queries in every format.
 fn account(app: &Application, queries: &[QuerySummary]) -> Option<Account> {
     let named: Vec<QuerySummary> =
@@ -154,7 +159,8 @@ impl Overall {
 }
 
 /// Lowers the severity of findings in a small application, and of those that tell of no loss.
-fn cap(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet, small: &Cap) {
+fn cap(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet, at_most: Severity) {
+    let small = Cap { at_most, why: CapReason::SmallRun };
     all_findings(evaluation).for_each(|finding| finding.cap(small.clone()));
     cap_long_runs(evaluation, app, rules);
     cap_waiting(evaluation, app, rules);

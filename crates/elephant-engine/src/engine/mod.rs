@@ -64,6 +64,8 @@ pub struct Options {
     pub top: Option<usize>,
     /// Whether phases and the configuration are kept. They need memory for each stage and property.
     pub details: bool,
+    /// Whether it is kept what the largest phases read, by which costs are compared with those of other runs.
+    pub phase_work: bool,
     /// This many applications, the worst ones, have charts.
     pub charts: usize,
     /// The plans of this many queries of an application with charts are drawn.
@@ -82,6 +84,7 @@ impl Default for Options {
             min_severity: Severity::Low,
             top: None,
             details: false,
+            phase_work: false,
             charts: 0,
             plans: 10,
             sort: None,

@@ -33,6 +33,11 @@ impl StageName {
                 _ => None,
             })
             .collect();
+        Self::of_stages(app, &wanted)
+    }
+
+    /// The names of these stages.
+    pub(crate) fn of_stages(app: &Application, wanted: &BTreeSet<StageAttempt>) -> Vec<Self> {
         let Some(spark) = app.spark.as_ref().filter(|_| !wanted.is_empty()) else { return Vec::new() };
         let mut names = Vec::new();
         let mut seen: BTreeMap<Option<Rc<str>>, (u64, Option<u32>)> = BTreeMap::new();

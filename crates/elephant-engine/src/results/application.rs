@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Leading, NodeWork, Work};
+use super::{Leading, NodeWork, PhaseWork, Work};
 use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
 use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_base::severity::Severity;
@@ -70,6 +70,8 @@ pub struct ApplicationReport {
     pub metrics: Metrics,
     /// Sums over its attempts; unknown if a limit cut the history.
     pub work: Work,
+    /// What its largest phases read, if [`crate::engine::Options::phase_work`] is set; none if a limit cut the history.
+    pub phase_work: Vec<PhaseWork>,
     /// What it cost at least, if its history is incomplete and no limit cut it.
     pub at_least: AtLeast,
     /// The number of findings by severity value.
@@ -179,6 +181,7 @@ impl ApplicationReport {
             leading: Leading::Nothing,
             metrics: Metrics::default(),
             work: Work::default(),
+            phase_work: Vec::new(),
             at_least: AtLeast::default(),
             counts: [0; 5],
             account: None,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::trouble_change::Told;
 use crate::fingerprint::Fingerprint;
 use elephant_base::severity::Severity;
 use elephant_rule::finding::Finding;
@@ -66,6 +67,8 @@ pub struct FindingChange {
     pub incomplete: bool,
     /// Its key measure, if the rule has one and the value is known.
     pub measure: Option<MeasureChange>,
+    /// The trouble that it is about; `None` if it belongs to none.
+    pub told: Option<Told>,
     /// The finding.
     pub finding: Finding,
 }
@@ -111,6 +114,8 @@ pub struct Absent {
     pub subject: String,
     /// The accepted severity.
     pub severity: Severity,
+    /// The trouble that it was about, if the file says so.
+    pub trouble: Option<String>,
     /// Why it is absent.
     pub absence: Absence,
 }
@@ -165,6 +170,9 @@ pub struct Accepted {
     /// Whether the run that showed it has an incomplete history.
     #[serde(default, skip_serializing_if = "is_false")]
     pub incomplete: bool,
+    /// The trouble that it is about; `None` if it belongs to none, or if an earlier version wrote the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
     /// The finding's [`crate::fingerprint::Fingerprint`].
     pub fingerprint: String,
 }

@@ -2,7 +2,8 @@
 
 use super::ApplicationReport;
 use super::change::{Absence, Absent, FindingChange};
-use super::metric::{Metric, Range};
+use super::metric::{LimitGrowth, Metric, Range};
+use super::trouble_change::TroubleChange;
 use crate::fingerprint::JobKey;
 use elephant_base::severity::Severity;
 use elephant_rule::finding::Finding;
@@ -48,8 +49,8 @@ pub struct JobComparison {
     pub applications: Vec<String>,
     /// The number of its runs in the baseline.
     pub accepted_runs: usize,
-    /// Its findings in the analysis, new ones first, then worse, not judged, unchanged and better ones, each by severity.
-    pub findings: Vec<FindingChange>,
+    /// Its troubles in the analysis, new ones first, then worse, not judged, unchanged and better ones, each by severity.
+    pub troubles: Vec<TroubleChange>,
     /// Accepted findings that the analysis does not have.
     pub absent: Vec<Absent>,
     /// The costs of its runs next to the accepted ones: the worst run of each metric.
@@ -134,6 +135,8 @@ pub struct MetricChange {
     pub range: Range,
     /// Its input as a multiple of the accepted runs' input; `None` if either is unknown.
     pub input_growth: Option<f64>,
+    /// How far the limit rises because of that.
+    pub limit_growth: LimitGrowth,
     /// How many runs were compared.
     pub runs: usize,
     /// How many of them regressed.
@@ -166,7 +169,7 @@ pub struct IncompleteRun {
     pub judged: bool,
 }
 
-/// Sums over all jobs.
+/// Sums over all jobs. One trouble counts once, however many findings tell of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)] // the words are those of `Change`, `Absence`, `MetricVerdict` and `JobState`
 #[non_exhaustive]
@@ -176,7 +179,7 @@ pub struct Counts {
     pub unchanged: u64,
     pub better: u64,
     pub gone: u64,
-    /// Findings of the analysis or of the baseline that could not be judged.
+    /// Troubles of the analysis or of the baseline that could not be judged.
     pub not_judged: u64,
     /// Runs with incomplete histories.
     pub incomplete_runs: u64,
@@ -184,7 +187,7 @@ pub struct Counts {
     pub unjudged_runs: u64,
     /// Files that could not be read. They may be histories.
     pub unread_files: u64,
-    /// Findings that an update does not accept, because only an incomplete run made them worse.
+    /// Troubles that an update does not accept, because only an incomplete run made them worse.
     pub worse_in_part: u64,
     pub regressed: u64,
     pub improved: u64,
@@ -200,13 +203,16 @@ impl Comparison {
         let (key, unnamed, wanted) = (app.compared_job(), app.is_unnamed(), app.fingerprint(finding));
         let mut jobs = self.jobs.iter();
         let job = jobs.find(|job| job.key == key && (job.state == JobState::Unnamed) == unnamed)?;
-        job.findings.iter().find(|change| change.fingerprint == wanted)
+        job.findings().find(|change| change.fingerprint == wanted)
     }
 
     /// Removes findings below this severity and all but the first jobs of the analysis. Counts stay.
     pub(crate) fn narrow(&mut self, min_severity: Severity, top: usize) {
         for job in &mut self.jobs {
-            job.findings.retain(|change| change.finding.severity >= min_severity);
+            for trouble in &mut job.troubles {
+                trouble.findings.retain(|change| change.finding.severity >= min_severity);
+            }
+            job.troubles.retain(|trouble| !trouble.findings.is_empty());
         }
         let mut shown = 0;
         self.jobs.retain(|job| {
@@ -245,7 +251,27 @@ impl Comparison {
 }
 
 #[doc(hidden)]
+impl MetricChange {
+    /// The limit of a run that reads as much as usual.
+    #[must_use]
+    pub fn usual_limit(&self) -> f64 {
+        self.range.high / self.limit_growth.factor
+    }
+
+    /// Whether the run passes only because it read more.
+    #[must_use]
+    pub fn passes_by_growth(&self) -> bool {
+        self.verdict == MetricVerdict::Steady && self.value > self.usual_limit()
+    }
+}
+
+#[doc(hidden)]
 impl JobComparison {
+    /// Its findings in the analysis, by trouble.
+    pub fn findings(&self) -> impl Iterator<Item = &FindingChange> {
+        self.troubles.iter().flat_map(|trouble| &trouble.findings)
+    }
+
     /// The runs that could not be judged.
     pub fn unjudged(&self) -> impl Iterator<Item = &IncompleteRun> {
         self.incomplete.iter().filter(|run| !run.judged)
@@ -254,10 +280,7 @@ impl JobComparison {
     /// Whether something in this job is new or worse, as in [`Comparison::is_worse`].
     #[must_use]
     pub(crate) fn is_worse(&self, limit: Option<Severity>, costs_count: bool) -> bool {
-        let is_bad = |found: &FindingChange| {
-            found.change.is_bad() && limit.is_some_and(|limit| found.finding.severity >= limit)
-        };
-        self.findings.iter().any(is_bad)
+        self.troubles.iter().any(|trouble| limit.is_some_and(|limit| trouble.is_bad_from(limit)))
             || (costs_count && self.metrics.iter().any(|metric| metric.verdict == MetricVerdict::Regressed))
     }
 }

@@ -69,10 +69,11 @@ impl Metric {
         }
     }
 
-    /// A value as text, not rounded.
+    /// A value as text, rounded only so far that the noise of computing does not show.
     #[must_use]
     #[doc(hidden)]
     pub fn show_exactly(self, value: f64) -> String {
+        let value = (value * 1e6).round() / 1e6;
         match self {
             Self::Runtime | Self::TaskTime => format!("{value} ms"),
             Self::Used | Self::Wasted => format!("{value} GB·h"),
@@ -161,10 +162,38 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range for a run with `growth` times the input of earlier runs: with more input, the costs may
-    /// grow in proportion.
+    /// The range with a limit that is `factor` times as high, because the run read more than earlier runs.
     #[must_use]
-    pub(crate) fn with_input(self, growth: f64) -> Self {
-        if growth > 1.0 { Self { high: self.high * growth, ..self } } else { self }
+    pub(crate) fn grown(self, factor: f64) -> Self {
+        Self { high: self.high * factor.max(1.0), ..self }
     }
+}
+
+/// How far the limit of a cost rises because the run read more than the accepted runs.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LimitGrowth {
+    /// The limit as a multiple of that of a run that reads as much as usual; at least 1.
+    pub factor: f64,
+    /// The phases that read more, the one that raises the limit most first. None if the limit rises in proportion to the
+    /// input of the whole run, because the accepted runs do not tell their phases.
+    pub phases: Vec<GrownPhase>,
+}
+
+impl LimitGrowth {
+    /// That of a run that reads as much as usual.
+    #[must_use]
+    pub(crate) const fn none() -> Self {
+        Self { factor: 1.0, phases: Vec::new() }
+    }
+}
+
+/// A phase that read more than in the accepted runs.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GrownPhase {
+    /// Its name.
+    pub phase: String,
+    /// What it read, as a multiple of what it read in the accepted runs.
+    pub read_ratio: f64,
 }

@@ -11,8 +11,10 @@ mod jobs;
 mod leading;
 mod metric;
 mod node_work;
+mod phase_work;
 mod rollups;
 mod totals;
+mod trouble_change;
 mod work;
 mod worst;
 
@@ -40,11 +42,13 @@ pub use elephant_verdict::charts::{
 };
 pub use jobs::{JobGroup, JobSums, JobTotal, WorstRun};
 pub use leading::{Leading, Sort};
-pub use metric::{Floors, LimitBasis, Metric, Range};
+pub use metric::{Floors, GrownPhase, LimitBasis, LimitGrowth, Metric, Range};
 pub use node_work::NodeWork;
+pub use phase_work::PhaseWork;
 pub(crate) use rollups::RollupSums;
 pub use rollups::{GroupName, Rollup, Rollups, Waste};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
+pub use trouble_change::{Told, TroubleChange};
 pub use work::Work;
 pub use worst::{Candidate, WorstTrouble, WorstTroubles};
 

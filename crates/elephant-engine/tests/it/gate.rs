@@ -8,10 +8,11 @@ use elephant_engine::engine::{Options, analyze};
 use elephant_engine::results::Report;
 use elephant_ruleset::RuleSet;
 use elephant_testing::shared;
+use elephant_testing::spark_log::{App, Task};
 
 fn report(paths: &[PathBuf]) -> Report {
     let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
-    analyze(paths, &rules, Options { min_severity: Severity::Low, ..Options::default() })
+    analyze(paths, &rules, Options { min_severity: Severity::Low, phase_work: true, ..Options::default() })
 }
 
 /// Accepts a report, writes and reads the file, and compares the same report with it. Returns the file.
@@ -22,7 +23,7 @@ fn accepted(before: &Baseline, report: &Report, name: &str) -> Baseline {
     let read = Baseline::parse(Path::new("accepted.yaml"), &text).unwrap();
     let again = compare(report, &read, &tolerance);
     for job in &again.jobs {
-        for found in &job.findings {
+        for found in job.findings() {
             assert!(!found.change.is_bad(), "{name}: {} {:?}", found.finding.rule, found.change);
         }
     }
@@ -78,5 +79,32 @@ fn what_was_accepted_passes_whole_or_cut() {
     if checked > 0 {
         let all = report(&[folder.path().to_owned()]);
         accepted(&Baseline::default(), &all, "a folder");
+    }
+}
+
+#[test]
+fn runs_keep_what_their_largest_phases_read() {
+    let Some(folder) = shared("runs/hadoop-2.7.3") else { return };
+    let mapreduce = report(&[folder]);
+    let keys: std::collections::BTreeSet<&str> = mapreduce
+        .applications
+        .iter()
+        .flat_map(|app| &app.phase_work)
+        .map(|phase| phase.key.as_str())
+        .collect();
+    assert_eq!(keys.into_iter().collect::<Vec<_>>(), ["map", "reduce"]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut app = App::with(&[], 1, 1);
+    for _ in 0..40 {
+        let mut task = Task::new("1", 1_000);
+        task.metrics.push(("Input Metrics.Bytes Read", 1 << 20));
+        app = app.stage(vec![task]);
+    }
+    std::fs::write(folder.path().join("log"), app.text()).unwrap();
+    let spark = report(&[folder.path().to_owned()]);
+    assert_eq!(spark.applications.first().map(|app| app.phase_work.len()), Some(16));
+    for phase in spark.applications.iter().flat_map(|app| &app.phase_work) {
+        assert!(phase.input.is_some() || phase.shuffle_read.is_some(), "{phase:?}");
+        assert!(phase.time.is_some() && phase.task_time.is_some(), "{phase:?}");
     }
 }

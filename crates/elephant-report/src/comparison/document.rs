@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::words::{
-    EXPIRED, LOST, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, of_several,
-    unjudged_summary, why_absent,
+    EXPIRED, LOST, MISSING_HELP, UNDECIDED_HELP, cause, cost, counted, headline, in_one_line, left_out,
+    members, missing_jobs, of_several, unjudged_summary, why_absent,
 };
 use crate::document::{Block, Document, Finding, Media, Section};
 use crate::text::summary_lines;
@@ -13,10 +13,11 @@ use crate::words::plural;
 use crate::wrap::clean;
 use elephant_base::severity::Severity;
 use elephant_engine::results::{
-    Absence, Change, Comparison, FindingChange, JobComparison, JobState, MetricVerdict, NotCompared, Report,
+    Absence, Absent, Change, Comparison, JobComparison, JobState, MetricVerdict, NotCompared, Report,
+    TroubleChange,
 };
 
-/// The label of findings and runs that could not be judged.
+/// The label of troubles and runs that could not be judged.
 const NOT_JUDGED: &str = "unjudged";
 /// Maximum number of lines in a comment. The worst come first.
 const LINES: usize = 40;
@@ -70,8 +71,11 @@ fn outcome(comparison: &Comparison) -> &'static str {
 
 /// Whether the job is listed with details. New jobs without findings and unchanged jobs are only counted.
 fn needs_details(job: &JobComparison) -> bool {
-    job.findings.iter().any(|found| found.change != Change::Unchanged)
-        || job.metrics.iter().any(|metric| metric.verdict != MetricVerdict::Steady)
+    job.troubles.iter().any(|trouble| trouble.change != Change::Unchanged)
+        || job
+            .metrics
+            .iter()
+            .any(|metric| metric.verdict != MetricVerdict::Steady || metric.passes_by_growth())
         || !job.absent.is_empty()
         || job.not_compared.iter().any(|run| run.unfit)
         || !job.incomplete.is_empty()
@@ -83,38 +87,46 @@ fn labelled<'a>(label: &'static str, severity: Severity, text: &str) -> Block<'a
 }
 
 fn job(job: &JobComparison) -> Section<'_> {
-    let of = |wanted: Change| job.findings.iter().filter(move |found| found.change == wanted);
-    let bad = || job.findings.iter().filter(|found| found.change.is_bad());
-    let worst = bad().map(|found| found.finding.severity).max();
+    let of = |wanted: Change| job.troubles.iter().filter(move |trouble| trouble.change == wanted);
+    let bad = || job.troubles.iter().filter(|trouble| trouble.change.is_bad());
+    let worst = bad().map(TroubleChange::severity).max();
     let worst = worst.map(|worst| worst.name().to_uppercase()).unwrap_or_default();
     let mut blocks = vec![Block::Told(runs(job))];
-    blocks.extend(bad().map(finding));
+    blocks.extend(bad().map(trouble));
     for (verdict, label) in [(MetricVerdict::Regressed, "worse"), (MetricVerdict::Improved, "better")] {
         let metrics = job.metrics.iter().filter(|metric| metric.verdict == verdict);
         blocks.extend(metrics.map(|metric| labelled(label, Severity::None, &cost(metric))));
     }
     for (change, label) in [(Change::Better, "better"), (Change::NotJudged, NOT_JUDGED)] {
-        blocks.extend(of(change).map(|found| labelled(label, Severity::None, &head(found))));
+        blocks.extend(of(change).map(|trouble| labelled(label, Severity::None, &in_one_line(trouble))));
     }
     rest(job, &mut blocks);
     runs_in_part(job, &mut blocks);
     blocks.into_iter().fold(Section::job("", "", job.key.as_str(), worst), Section::with)
 }
 
-fn finding<'a>(found: &FindingChange) -> Block<'a> {
-    let advice = found.finding.advice.iter().map(|advice| format!("→ {}", advice.text));
-    let more = [found.finding.message.clone()].into_iter().chain(advice).collect();
-    let label = Some(found.change.name());
-    Block::Finding(Finding { label, more, ..Finding::new(found.finding.severity, &head(found), "") })
+/// What is wrong, what to do, and how each finding about it compares.
+fn trouble<'a>(trouble: &TroubleChange) -> Block<'a> {
+    let told = trouble.told.as_ref().map(|told| &told.trouble.advice);
+    let advice = told.or_else(|| trouble.findings.first().map(|found| &found.finding.advice));
+    let advice = advice.into_iter().flatten().map(|advice| format!("→ {}", advice.text));
+    let more = [cause(trouble).to_owned()].into_iter().chain(advice).chain(members(trouble)).collect();
+    let label = Some(trouble.change.name());
+    Block::Finding(Finding { label, more, ..Finding::new(trouble.severity(), &headline(trouble), "") })
 }
 
 /// Changes that do not fail the check: findings that are gone, unknown or as accepted, and steady costs.
 fn rest(job: &JobComparison, blocks: &mut Vec<Block<'_>>) {
     let mut add = |label, text: &str| blocks.push(labelled(label, Severity::None, text));
     let mut unjudged: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for absent in &job.absent {
-        let what = format!("{} ({}), was {}", absent.rule, absent.subject, absent.severity);
-        let label = match &absent.absence {
+    for (trouble, same) in absent_by_trouble(job) {
+        let what: Vec<String> = same.iter().map(|absent| was(absent)).collect();
+        let what = match trouble {
+            Some(trouble) => format!("{trouble}: {}", what.join("; ")),
+            None => what.join("; "),
+        };
+        let Some(first) = same.first() else { continue };
+        let label = match &first.absence {
             Absence::Gone => "gone",
             Absence::RuleOff => "unknown",
             Absence::Suppressed => "silenced",
@@ -123,18 +135,19 @@ fn rest(job: &JobComparison, blocks: &mut Vec<Block<'_>>) {
                 continue;
             }
         };
-        let why = why_absent(&absent.absence).map(|why| format!(": {why}")).unwrap_or_default();
+        let why = why_absent(&first.absence).map(|why| format!(": {why}")).unwrap_or_default();
         add(label, &format!("{what}{why}"));
     }
     for (why, what) in unjudged {
         add(NOT_JUDGED, &format!("{}: {why}", what.join("; ")));
     }
-    let known = job.findings.iter().filter(|found| found.change == Change::Unchanged);
-    let known = known.map(|found| {
-        let finding = &found.finding;
-        format!("{} ({}) {}", finding.rule, found.subject, finding.severity)
-    });
+    let known = job.troubles.iter().filter(|trouble| trouble.change == Change::Unchanged);
+    let known = known.map(headline);
+    for metric in job.metrics.iter().filter(|metric| metric.passes_by_growth()) {
+        add("steady", &cost(metric));
+    }
     let steady = job.metrics.iter().filter(|metric| metric.verdict == MetricVerdict::Steady);
+    let steady = steady.filter(|metric| !metric.passes_by_growth());
     let steady =
         steady.map(|metric| format!("{} {}", metric.metric.name(), metric.metric.show(metric.value)));
     for (label, all) in [("known", known.collect::<Vec<_>>()), ("steady", steady.collect())] {
@@ -142,6 +155,28 @@ fn rest(job: &JobComparison, blocks: &mut Vec<Block<'_>>) {
             add(label, &all.join(", "));
         }
     }
+}
+
+/// The accepted findings that the analysis does not have, those that are absent for one reason and tell of one trouble
+/// together. Findings of files that do not say their trouble stand alone.
+fn absent_by_trouble(job: &JobComparison) -> Vec<(Option<&str>, Vec<&Absent>)> {
+    let mut groups: Vec<(Option<&str>, Vec<&Absent>)> = Vec::new();
+    for absent in &job.absent {
+        let trouble = absent.trouble.as_deref();
+        let is_same = |(known, same): &&mut (Option<&str>, Vec<&Absent>)| {
+            trouble.is_some() && *known == trouble && same.iter().all(|other| other.absence == absent.absence)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some((_, same)) => same.push(absent),
+            None => groups.push((trouble, vec![absent])),
+        }
+    }
+    groups
+}
+
+/// "spark-skew (stage "load"), was severe".
+fn was(absent: &Absent) -> String {
+    format!("{} ({}), was {}", absent.rule, absent.subject, absent.severity)
 }
 
 /// Runs that were read in part, and runs whose costs were not compared.
@@ -179,8 +214,8 @@ fn runs(job: &JobComparison) -> String {
     };
     match job.state {
         JobState::Unnamed => format!("{which}: a job with an unknown name, so its accepted state is unknown"),
-        JobState::New if job.findings.is_empty() => format!("{which}: a new job"),
-        JobState::New => format!("{which}: a new job, so all its findings are new"),
+        JobState::New if job.troubles.is_empty() => format!("{which}: a new job"),
+        JobState::New => format!("{which}: a new job, so all its troubles are new"),
         _ => format!("{which}, compared with {}", plural(job.accepted_runs as u64, "accepted run")),
     }
 }
@@ -274,17 +309,19 @@ pub(super) fn in_comment(comparison: &Comparison) -> Document<'_> {
 
 fn changes(job: &JobComparison) -> Vec<Block<'_>> {
     let key = job.key.as_str();
-    let findings = job.findings.iter().filter(|found| found.change.is_bad()).map(|found| {
-        let text = format!("{key}: {}: {}", head(found), found.finding.message);
-        labelled(found.change.name(), found.finding.severity, &text)
+    let troubles = job.troubles.iter().filter(|trouble| trouble.change.is_bad()).map(|trouble| {
+        let (change, members) = (trouble.change.name(), members(trouble).join("; "));
+        let members = if members.is_empty() { members } else { format!(" ({members})") };
+        let text = format!("{key}: {}: {}{members}", headline(trouble), cause(trouble));
+        labelled(change, trouble.severity(), &text)
     });
     let regressed = job.metrics.iter().filter(|metric| metric.verdict == MetricVerdict::Regressed);
     let costs =
         regressed.map(|metric| labelled("worse", Severity::None, &format!("{key}: {}", cost(metric))));
-    findings.chain(costs).collect()
+    troubles.chain(costs).collect()
 }
 
-/// Runs and findings of the job that could not be judged, with the reason.
+/// Runs and troubles of the job that could not be judged, with the reason.
 fn not_judged(job: &JobComparison) -> Vec<Block<'_>> {
     let key = job.key.as_str();
     let line = |what: &str| labelled(NOT_JUDGED, Severity::None, &format!("{key}: {what}"));
@@ -296,11 +333,11 @@ fn not_judged(job: &JobComparison) -> Vec<Block<'_>> {
             line(&format!("all of {id}: {reason}"))
         }
     });
-    let found = job.findings.iter().filter(|found| found.change == Change::NotJudged);
+    let troubles = job.troubles.iter().filter(|trouble| trouble.change == Change::NotJudged);
     let absent = job.absent.iter().filter(|absent| matches!(absent.absence, Absence::NotJudged(_)));
     let absent = absent.map(|absent| {
         let why = why_absent(&absent.absence).unwrap_or_default();
         line(&format!("{} ({}), was {}: {why}", absent.rule, absent.subject, absent.severity))
     });
-    runs.chain(found.map(|found| line(&head(found)))).chain(absent).collect()
+    runs.chain(troubles.map(|trouble| line(&in_one_line(trouble)))).chain(absent).collect()
 }

@@ -3,10 +3,12 @@
 use serde::Serialize;
 
 use super::super::json::{Each, Number};
+use super::super::words::title;
+use super::words::cause;
 use elephant_base::severity::Severity;
 use elephant_engine::results::{
-    Absence, Absent, Change, Comparison, Counts, FindingChange, IncompleteRun, JobComparison, MetricChange,
-    NotCompared,
+    Absence, Absent, Change, Comparison, Counts, FindingChange, GrownPhase, IncompleteRun, JobComparison,
+    MetricChange, NotCompared, TroubleChange,
 };
 
 #[derive(Serialize)]
@@ -76,7 +78,8 @@ struct JobView<'a> {
     state: &'static str,
     applications: &'a [String],
     accepted_runs_count: usize,
-    findings: Each<'a, FindingChange, FindingView<'a>>,
+    troubles: Each<'a, TroubleChange, TroubleView<'a>>,
+    findings: Vec<FindingView<'a>>,
     absent: Each<'a, Absent, AbsentView<'a>>,
     metrics: Each<'a, MetricChange, MetricView<'a>>,
     not_compared: Each<'a, NotCompared, NotComparedView<'a>>,
@@ -89,12 +92,41 @@ fn job(job: &JobComparison) -> JobView<'_> {
         state: job.state.name(),
         applications: &job.applications,
         accepted_runs_count: job.accepted_runs,
-        findings: Each(&job.findings, finding),
+        troubles: Each(&job.troubles, trouble),
+        findings: findings(job),
         absent: Each(&job.absent, absent),
         metrics: Each(&job.metrics, metric),
         not_compared: Each(&job.not_compared, not_compared),
         incomplete: Each(&job.incomplete, incomplete),
     }
+}
+
+#[derive(Serialize)]
+struct TroubleView<'a> {
+    trouble: Option<&'a str>,
+    change: &'static str,
+    title: Option<String>,
+    severity: Severity,
+    cause: &'a str,
+    application: Option<&'a str>,
+    fingerprints: Vec<&'a str>,
+}
+
+fn trouble(trouble: &TroubleChange) -> TroubleView<'_> {
+    let told = trouble.told.as_ref();
+    TroubleView {
+        trouble: told.map(|told| told.key.as_str()),
+        change: trouble.change.name(),
+        title: told.map(|told| title(&told.trouble)),
+        severity: trouble.severity(),
+        cause: cause(trouble),
+        application: trouble.findings.first().map(|found| found.application.as_str()),
+        fingerprints: trouble.findings.iter().map(|found| found.fingerprint.as_str()).collect(),
+    }
+}
+
+fn findings(job: &JobComparison) -> Vec<FindingView<'_>> {
+    job.findings().map(finding).collect()
 }
 
 #[derive(Serialize)]
@@ -112,6 +144,7 @@ struct FindingView<'a> {
     accepted_value: Option<Number>,
     incomplete: bool,
     reason: Option<&'a str>,
+    trouble: Option<&'a str>,
     message: &'a str,
 }
 
@@ -131,6 +164,7 @@ fn finding(found: &FindingChange) -> FindingView<'_> {
         accepted_value: measure.and_then(|measure| measure.accepted).map(Number),
         incomplete: found.incomplete,
         reason: found.doubt.as_deref().filter(|_| found.change == Change::NotJudged),
+        trouble: found.told.as_ref().map(|told| told.key.as_str()),
         message: &found.finding.message,
     }
 }
@@ -141,6 +175,7 @@ struct AbsentView<'a> {
     rule: &'a str,
     subject: &'a str,
     accepted_severity: Severity,
+    trouble: Option<&'a str>,
     absence: &'static str,
     reason: Option<&'a str>,
 }
@@ -151,6 +186,7 @@ fn absent(absent: &Absent) -> AbsentView<'_> {
         rule: &absent.rule,
         subject: &absent.subject,
         accepted_severity: absent.severity,
+        trouble: absent.trouble.as_deref(),
         absence: absent.absence.name(),
         reason: match &absent.absence {
             Absence::NotJudged(why) => Some(why),
@@ -175,6 +211,18 @@ struct MetricView<'a> {
     runs_count: usize,
     regressed_runs_count: usize,
     input_growth_ratio: Option<Number>,
+    limit_growth_ratio: Number,
+    grown_phases: Each<'a, GrownPhase, GrownPhaseView<'a>>,
+}
+
+#[derive(Serialize)]
+struct GrownPhaseView<'a> {
+    phase: &'a str,
+    read_ratio: Number,
+}
+
+fn grown_phase(grown: &GrownPhase) -> GrownPhaseView<'_> {
+    GrownPhaseView { phase: &grown.phase, read_ratio: Number(grown.read_ratio) }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
@@ -198,6 +246,8 @@ fn metric(change: &MetricChange) -> MetricView<'_> {
         runs_count: change.runs,
         regressed_runs_count: change.regressed_runs,
         input_growth_ratio: change.input_growth.map(Number),
+        limit_growth_ratio: Number(change.limit_growth.factor),
+        grown_phases: Each(&change.limit_growth.phases, grown_phase),
     }
 }
 

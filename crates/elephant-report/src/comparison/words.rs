@@ -1,11 +1,11 @@
 //! Phrases for comparisons that several formats share.
 
-use super::super::words::plural;
+use super::super::words::{plural, title};
 use super::super::wrap::clean;
 use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_engine::results::{
-    Absence, Change, Comparison, Counts, FindingChange, JobComparison, JobState, LimitBasis, MeasureChange,
-    MetricChange, MetricVerdict,
+    Absence, Change, Comparison, Counts, FindingChange, JobComparison, JobState, LimitBasis, LimitGrowth,
+    MeasureChange, MetricChange, MetricVerdict, TroubleChange,
 };
 
 /// The message about an accepted history that was emptied or overwritten.
@@ -37,8 +37,8 @@ pub fn missing_jobs(comparison: &Comparison) -> Option<String> {
 /// What to do about accepted jobs that did not run.
 pub(crate) const MISSING_HELP: &str = "run them, or remove them from the baseline with --update --prune";
 
-/// Growth of the input is mentioned from this factor.
-const GROWTH: f64 = 1.05;
+/// That a limit rose is mentioned from this factor: less does not show in three digits.
+const GROWTH: f64 = 1.005;
 
 /// The reason why a run is not compared, rewritten for several runs.
 pub(crate) fn of_several(reason: &str) -> String {
@@ -52,16 +52,16 @@ pub(crate) fn of_several(reason: &str) -> String {
     found.unwrap_or_else(|| reason.replace("this run", "these runs"))
 }
 
-/// "1 new finding, 2 higher costs, 3 findings not judged".
+/// "1 new trouble, 2 higher costs, 3 troubles not judged".
 #[must_use]
 pub fn counted(counts: Counts) -> String {
     let Counts { new, worse, better, gone, regressed, improved, .. } = counts;
     let changes = [
-        (new, "new", "finding"),
-        (worse, "worse", "finding"),
+        (new, "new", "trouble"),
+        (worse, "worse", "trouble"),
         (regressed, "higher", "cost"),
-        (better, "better", "finding"),
-        (gone, "gone", "finding"),
+        (better, "better", "trouble"),
+        (gone, "gone", "trouble"),
         (improved, "lower", "cost"),
     ];
     let parts = changes.iter().filter(|(count, ..)| *count > 0);
@@ -70,12 +70,12 @@ pub fn counted(counts: Counts) -> String {
     if parts.is_empty() { "nothing changed".to_owned() } else { parts.join(", ") }
 }
 
-/// "3 findings not judged, 1 run judged in part, 1 file not read". `None` if everything was judged.
+/// "3 troubles not judged, 1 run judged in part, 1 file not read". `None` if everything was judged.
 #[must_use]
 pub fn unjudged_summary(counts: Counts) -> Option<String> {
     let Counts { not_judged, incomplete_runs, unjudged_runs, unread_files, .. } = counts;
     let counts = [
-        (not_judged, "finding", "not judged"),
+        (not_judged, "trouble", "not judged"),
         (incomplete_runs - unjudged_runs.min(incomplete_runs), "run", "judged in part"),
         (unjudged_runs, "run", "not judged at all"),
         (unread_files, "file", "not read"),
@@ -89,15 +89,15 @@ pub fn unjudged_summary(counts: Counts) -> Option<String> {
 /// What to do about runs that are too incomplete to judge.
 pub(crate) const UNDECIDED_HELP: &str = "check a complete log, or use --allow-unjudged to let such runs pass";
 
-/// The findings and runs that an update did not accept. `None` if it accepted everything.
+/// The troubles and runs that an update did not accept. `None` if it accepted everything.
 pub(crate) fn left_out(counts: Counts) -> Option<String> {
     let Counts { worse_in_part, not_judged, unjudged_runs, unread_files, .. } = counts;
-    let worse = "worse finding";
+    let worse = "worse trouble";
     let left = [
         (worse_in_part > 0).then(|| {
             format!("{} of incomplete runs, where a complete run was accepted", plural(worse_in_part, worse))
         }),
-        (not_judged > 0).then(|| format!("{} not judged", plural(not_judged, "finding"))),
+        (not_judged > 0).then(|| format!("{} not judged", plural(not_judged, "trouble"))),
         (unjudged_runs > 0).then(|| format!("{} not judged at all", plural(unjudged_runs, "run"))),
         (unread_files > 0).then(|| format!("{} not read", plural(unread_files, "file"))),
     ];
@@ -141,6 +141,42 @@ pub(crate) fn head(found: &FindingChange) -> String {
     let part = (found.change.is_bad() && found.incomplete).then(|| ", in an incomplete run".to_owned());
     let rest: String = [measure, part, doubt].into_iter().flatten().collect();
     format!("{rule} ({}), {severity}{rest}", clean(&found.subject))
+}
+
+/// "Skew in stage 4.0, severe", or a finding that belongs to no trouble.
+pub(crate) fn headline(trouble: &TroubleChange) -> String {
+    match (&trouble.told, trouble.findings.first()) {
+        (Some(told), _) => format!("{}, {}", title(&told.trouble), trouble.severity()),
+        (None, found) => found.map(head).unwrap_or_default(),
+    }
+}
+
+/// What is wrong, in a sentence.
+pub(crate) fn cause(trouble: &TroubleChange) -> &str {
+    match (&trouble.told, trouble.findings.first()) {
+        (Some(told), _) => &told.trouble.cause,
+        (None, found) => found.map(|found| found.finding.message.as_str()).unwrap_or_default(),
+    }
+}
+
+/// How the findings about a trouble compare, those with the same change together: "new: spark-skew (stage "load"), severe".
+/// None for a finding that belongs to no trouble, because its headline says it.
+pub(crate) fn members(trouble: &TroubleChange) -> Vec<String> {
+    if trouble.told.is_none() {
+        return Vec::new();
+    }
+    let alike = trouble.findings.chunk_by(|one, other| one.change == other.change);
+    let told = alike.filter_map(|alike| {
+        let heads: Vec<String> = alike.iter().map(head).collect();
+        Some(format!("{}: {}", alike.first()?.change.name(), heads.join("; ")))
+    });
+    told.collect()
+}
+
+/// The headline with the findings about the trouble.
+pub(crate) fn in_one_line(trouble: &TroubleChange) -> String {
+    let members = members(trouble).join("; ");
+    if members.is_empty() { headline(trouble) } else { format!("{} ({members})", headline(trouble)) }
 }
 
 /// An evidence key as words, without its unit.
@@ -215,11 +251,29 @@ pub(crate) fn cost(change: &MetricChange) -> String {
             change.runs, change.regressed_runs
         ));
     }
-    let growth = change.input_growth.filter(|&growth| growth >= GROWTH && metric.grows_with_input());
-    parts.extend(growth.map(|growth| {
-        format!("it read {}× the input, which the limit takes into account", three_digits(growth))
-    }));
+    parts.extend(limit_growth(change));
     parts.join("; ")
+}
+
+/// "2.7 s of it because stage "load" read 2.9× as much". `None` if the limit did not rise.
+fn limit_growth(change: &MetricChange) -> Option<String> {
+    let LimitGrowth { factor, phases, .. } = &change.limit_growth;
+    if *factor < GROWTH {
+        return None;
+    }
+    let Some(first) = phases.first() else {
+        let ratio = three_digits(*factor);
+        return Some(format!(
+            "the limit is for {ratio}× the input: the accepted runs do not tell their stages"
+        ));
+    };
+    let more = change.metric.show(change.range.high - change.usual_limit());
+    let (phase, ratio) = (clean(&first.phase), three_digits(first.read_ratio));
+    let others = match phases.len() - 1 {
+        0 => String::new(),
+        others => format!(" and {} read more", plural(others as u64, "other phase")),
+    };
+    Some(format!("{more} of the limit because {phase} read {ratio}× as much{others}"))
 }
 
 #[cfg(test)]

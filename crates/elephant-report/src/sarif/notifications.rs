@@ -102,7 +102,7 @@ fn not_judged(job: &JobComparison, rules: &Rules<'_>) -> Vec<Notification> {
 
 fn too_many(left_out: usize) -> Notification {
     let text = format!(
-        "{left_out} findings are left out: code scanning accepts at most {MAX_RESULTS} results; \
+        "{left_out} results are left out: code scanning accepts at most {MAX_RESULTS}; \
          raise --min-severity, or see the JSON report"
     );
     Notification {

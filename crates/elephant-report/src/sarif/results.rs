@@ -1,4 +1,4 @@
-//! Findings as results of SARIF.
+//! Troubles as results of SARIF, each with the findings about it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,12 +15,15 @@ use elephant_engine::results::{ApplicationReport, Change, Comparison, FindingCha
 use elephant_rule::finding::{Finding, Suppressed};
 use elephant_verdict::troubles::Trouble;
 
-/// A finding to be written, and its trouble.
+/// A trouble to be written, or a finding that belongs to none.
 struct Written<'a> {
     app: &'a ApplicationReport,
+    /// The finding that says most of it.
     finding: &'a Finding,
-    /// The trouble, and whether the finding is an echo.
+    /// The trouble, and whether that finding only tells a consequence, because others are not listed.
     trouble: Option<(&'a Trouble, bool)>,
+    /// The other findings about it.
+    others: Vec<Member<'a>>,
     suppressed: Option<&'a Suppressed>,
 }
 
@@ -42,20 +45,66 @@ pub(super) struct Outcome {
 
 impl<'a> Results<'a> {
     pub(super) fn of(app: &'a ApplicationReport, rules: &Rules<'_>, comparison: Option<&Comparison>) -> Self {
+        let change = |finding: &Finding| comparison.and_then(|comparison| comparison.of(app, finding));
         let result = |written: Written<'a>| {
-            let change = comparison.and_then(|comparison| comparison.of(written.app, written.finding));
-            let state = change.and_then(baseline_state);
-            SarifResult { baseline_state: state, ..SarifResult::of(&written, rules) }
+            let findings = [written.finding].into_iter().chain(written.others.iter().map(|it| it.finding));
+            let changes: Vec<&FindingChange> = findings.filter_map(change).collect();
+            let state = baseline_state(&changes);
+            SarifResult { baseline_state: state, ..SarifResult::of(written, rules) }
         };
-        let found = by_trouble(app).into_iter();
-        let found = found.map(|(finding, trouble)| Written { app, finding, trouble, suppressed: None });
+        let mut found: Vec<Written<'a>> = Vec::new();
+        for (finding, trouble) in by_trouble(app) {
+            let told = trouble.map(|(trouble, _)| trouble);
+            let last = found.last_mut().filter(|last| {
+                let known = last.trouble.map(|(trouble, _)| trouble);
+                known.zip(told).is_some_and(|(known, told)| std::ptr::eq(known, told))
+            });
+            match last {
+                Some(last) => last.others.push(Member::of(app, finding, trouble)),
+                None => found.push(Written { app, finding, trouble, others: Vec::new(), suppressed: None }),
+            }
+        }
         let suppressed = app.suppressed.iter().map(|suppressed| Written {
             app,
             finding: &suppressed.finding,
             trouble: None,
+            others: Vec::new(),
             suppressed: Some(suppressed),
         });
-        Self { found: found.map(result).collect(), suppressed: suppressed.map(result).collect() }
+        Self { found: found.into_iter().map(result).collect(), suppressed: suppressed.map(result).collect() }
+    }
+}
+
+/// Another finding about a trouble.
+#[derive(Serialize)]
+struct Member<'a> {
+    #[serde(skip)]
+    finding: &'a Finding,
+    rule: &'a str,
+    subject: Cow<'static, str>,
+    severity: Severity,
+    score: u64,
+    message: String,
+    evidence: Pairs<&'a str, MeasureView<'a>>,
+    thresholds: Pairs<&'a str, [Number; 4]>,
+    fingerprint: String,
+    echo: bool,
+}
+
+impl<'a> Member<'a> {
+    fn of(app: &ApplicationReport, finding: &'a Finding, trouble: Option<(&Trouble, bool)>) -> Self {
+        Self {
+            finding,
+            rule: &finding.rule,
+            subject: finding.subject.name(),
+            severity: finding.severity,
+            score: finding.score,
+            message: plain(&about(finding)),
+            evidence: evidence(finding),
+            thresholds: thresholds(finding),
+            fingerprint: app.fingerprint(finding).to_string(),
+            echo: trouble.is_some_and(|(_, is_consequence)| is_consequence),
+        }
     }
 }
 
@@ -114,13 +163,19 @@ struct Properties<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<&'a str>,
     echo: bool,
+    /// The other findings about the trouble.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<Member<'a>>,
 }
 
 impl<'a> SarifResult<'a> {
-    fn of(written: &Written<'a>, rules: &Rules<'_>) -> Self {
-        let Written { app, finding, trouble, suppressed } = *written;
+    fn of(written: Written<'a>, rules: &Rules<'_>) -> Self {
+        let text = message(&written);
+        let Written { app, finding, trouble, others, suppressed } = written;
         let is_consequence = trouble.is_some_and(|(_, is_consequence)| is_consequence);
-        let (kind, level) = match finding.severity {
+        let severities = others.iter().map(|other| other.severity);
+        let worst = severities.fold(finding.severity, Severity::max);
+        let (kind, level) = match worst {
             Severity::None => ("pass", "none"),
             // Another result leads to the cause.
             _ if is_consequence => ("fail", "note"),
@@ -138,7 +193,7 @@ impl<'a> SarifResult<'a> {
             kind,
             level,
             baseline_state: None,
-            message: Message { text: message(app, finding, trouble) },
+            message: Message { text },
             locations: app.sources.first().map(|source| Location::of(source, None)).into_iter().collect(),
             partial_fingerprints: fingerprints.into_iter().collect(),
             suppressions: suppressed.map(|suppressed| [Suppression::of(suppressed)]),
@@ -157,19 +212,23 @@ impl<'a> SarifResult<'a> {
                 advice: advice(finding),
                 trouble: trouble.map(|(trouble, _)| trouble.id.as_str()),
                 echo: is_consequence,
+                also: others,
             },
         }
     }
 }
 
-/// The baseline state in the terms of SARIF. `None` if it is unknown whether the finding was accepted.
-fn baseline_state(change: &FindingChange) -> Option<&'static str> {
-    match change.change {
-        Change::New => Some("new"),
-        Change::Unchanged => Some("unchanged"),
-        Change::NotJudged if change.accepted.is_none() => None,
-        Change::Worse | Change::Better | Change::NotJudged => Some("updated"),
-    }
+/// The baseline state of a trouble in the terms of SARIF, from those of its findings. `None` if it is unknown whether they
+/// were accepted.
+fn baseline_state(changes: &[&FindingChange]) -> Option<&'static str> {
+    let known = || changes.iter().filter(|it| it.change != Change::NotJudged || it.accepted.is_some());
+    let all = |wanted: Change| known().all(|change| change.change == wanted);
+    known().next()?;
+    Some(match () {
+        () if all(Change::New) => "new",
+        () if all(Change::Unchanged) => "unchanged",
+        () => "updated",
+    })
 }
 
 impl<'a> Suppression<'a> {
@@ -180,16 +239,22 @@ impl<'a> Suppression<'a> {
     }
 }
 
-/// The application, the finding and the advice, because many viewers show only the message.
-fn message(app: &ApplicationReport, finding: &Finding, trouble: Option<(&Trouble, bool)>) -> String {
+/// The application, the cause, the advice and the other findings, because many viewers show only the message.
+fn message(written: &Written<'_>) -> String {
+    let Written { app, finding, trouble, others, .. } = written;
     let name = app.name.as_deref().map(|name| format!("{name} ({})", app.id));
     let whose = name.unwrap_or_else(|| app.id.clone());
     let mut text = plain(&format!("{whose}: {}", about(finding)));
-    for advice in &finding.advice {
+    let cause = trouble.filter(|(_, is_consequence)| !is_consequence).map(|(trouble, _)| trouble);
+    // The remedies of a trouble are those against all its findings.
+    for advice in cause.map_or(&finding.advice, |trouble| &trouble.advice) {
         text.push_str("\n→ ");
         text.push_str(&plain(&advice.text));
     }
-    if let Some((trouble, false)) = trouble {
+    for Member { rule, message, .. } in others {
+        text = format!("{text}\n{}: {message}", plain(rule));
+    }
+    if let Some(trouble) = cause {
         text.push('\n');
         text.push_str(&plain(&saves(&trouble.savings, currency(app))));
     }

@@ -162,6 +162,7 @@ pub fn hostile(name: &str) -> Report {
         leading: Leading::Nothing,
         metrics: Metrics { run_time: Some(Millis::new(1)), ..Metrics::default() },
         work: Work::default(),
+        phase_work: Vec::new(),
         at_least: elephant_analysis::metrics::AtLeast::default(),
         counts: [0, 0, 0, 1, 1],
         troubles: vec![Trouble::named(name)],

@@ -50,6 +50,7 @@ fn one_cause_is_one_change_in_every_format() {
     let sarif: Value = serde_json::from_str(&sarif).unwrap();
     let results = list(&sarif["runs"][0], "results");
     assert_eq!(results.iter().filter(|it| it["baselineState"] == "new").count(), new);
+    assert_eq!(results.len(), list(job, "troubles").len());
     assert!(results.iter().any(|it| !it["properties"]["also"].is_null()), "{results:#?}");
 }
 

@@ -69,7 +69,7 @@ mod tests {
             let text = app.strings.intern("Container is running beyond physical memory limits");
             let group = app.groups.first_mut().unwrap();
             group.attempts.set_outcome(1, Outcome::Failed);
-            group.attempts.set_diagnostics(1, text);
+            group.attempts.set_diagnostics(1, text.unwrap());
         }
         let group = app.groups.first().unwrap();
         let of = (group, MemoryHolder::MapContainer);

@@ -11,6 +11,7 @@ use crate::results::{Accepted, Comparison, JobComparison};
 use elephant_base::address::Address;
 use elephant_base::units::{Bytes, Timestamp};
 use elephant_input::whole;
+use elephant_rule::params::yaml::too_deep;
 
 /// The version of the file's layout.
 const VERSION: u32 = 1;
@@ -222,6 +223,12 @@ impl Baseline {
             let message = message.get(..end).unwrap_or_default().to_owned();
             damaged(format!(":{}:{}", at.line(), at.column()), message)
         };
+        if let Some(at) = too_deep(text) {
+            return Err(damaged(
+                place_in(text, at.start),
+                "lists and mappings are nested too deeply".to_owned(),
+            ));
+        }
         let head: Head = serde_yaml::from_str(text).map_err(|error| {
             if error.to_string().starts_with("missing field") {
                 return damaged(
@@ -308,4 +315,11 @@ impl Baseline {
 #[serde(expecting = "a baseline, which starts with \"version: 1\"")]
 struct Head {
     version: u32,
+}
+
+/// Line and column of a byte, in the form that editors and terminals make clickable.
+fn place_in(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.lines().last().filter(|_| !before.ends_with('\n')).unwrap_or_default();
+    format!(":{}:{}", before.matches('\n').count() + 1, line.chars().count() + 1)
 }

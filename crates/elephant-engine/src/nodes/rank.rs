@@ -50,14 +50,14 @@ pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
 
 /// Finds nodes that lost many of their executors, clearly and significantly more than other nodes of the same applications.
 pub(super) fn find_failed(nodes: &mut [Node], settings: &Settings) {
-    let many = |node: &&mut Node| node.executors.hits >= settings.failed_executors.max(1);
-    let mut many: Vec<&mut Node> = nodes.iter_mut().filter(many).collect();
-    let by_chance: Vec<f64> = many.iter().map(|node| node.executors.p_value()).collect();
-    for (node, by_chance) in many.iter_mut().zip(benjamini_hochberg(&by_chance)) {
+    // All nodes are compared: those that lost most were chosen by what is tested.
+    let by_chance: Vec<f64> = nodes.iter().map(|node| node.executors.p_value()).collect();
+    for (node, by_chance) in nodes.iter_mut().zip(benjamini_hochberg(&by_chance)) {
         let clearly = node.executors.shares().is_some_and(|(own, others)| {
             own >= settings.failed_share && own >= settings.slow_straggler_ratio * others
         });
-        node.failed = clearly && by_chance <= 1.0 - settings.confidence;
+        let many = node.executors.hits >= settings.failed_executors.max(1);
+        node.failed = many && clearly && by_chance <= 1.0 - settings.confidence;
     }
 }
 

@@ -200,10 +200,20 @@ impl Comparison {
     #[must_use]
     #[doc(hidden)]
     pub fn of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&FindingChange> {
+        let wanted = app.fingerprint(finding);
+        let trouble = self.trouble_of(app, finding)?;
+        trouble.findings.iter().find(|change| change.fingerprint == wanted)
+    }
+
+    /// How the trouble that a finding of the analysis is about compares.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn trouble_of(&self, app: &ApplicationReport, finding: &Finding) -> Option<&TroubleChange> {
         let (key, unnamed, wanted) = (app.compared_job(), app.is_unnamed(), app.fingerprint(finding));
         let mut jobs = self.jobs.iter();
         let job = jobs.find(|job| job.key == key && (job.state == JobState::Unnamed) == unnamed)?;
-        job.findings().find(|change| change.fingerprint == wanted)
+        let has = |trouble: &&TroubleChange| trouble.findings.iter().any(|it| it.fingerprint == wanted);
+        job.troubles.iter().find(has)
     }
 
     /// Removes findings below this severity and all but the first jobs of the analysis. Counts stay.

@@ -316,7 +316,7 @@ fn remedies(fleet: &Fleet) -> Section<'_> {
             Value::Own(remedy.direction.name()).into(),
             remedy.applications.into(),
             remedy.jobs.into(),
-            amount(remedy.saved_gb_hours),
+            words::hours(remedy.saved_gb_hours).into(),
             remedy.saved_time.into(),
             Value::words(most).into(),
         ];

@@ -11,7 +11,7 @@ use super::super::wrap::clean;
 
 use super::{Rules, uri};
 use elephant_base::severity::Severity;
-use elephant_engine::results::{ApplicationReport, Change, Comparison, FindingChange};
+use elephant_engine::results::{ApplicationReport, Change, Comparison, TroubleChange};
 use elephant_rule::finding::{Finding, Suppressed};
 use elephant_verdict::troubles::Trouble;
 
@@ -45,11 +45,9 @@ pub(super) struct Outcome {
 
 impl<'a> Results<'a> {
     pub(super) fn of(app: &'a ApplicationReport, rules: &Rules<'_>, comparison: Option<&Comparison>) -> Self {
-        let change = |finding: &Finding| comparison.and_then(|comparison| comparison.of(app, finding));
         let result = |written: Written<'a>| {
-            let findings = [written.finding].into_iter().chain(written.others.iter().map(|it| it.finding));
-            let changes: Vec<&FindingChange> = findings.filter_map(change).collect();
-            let state = baseline_state(&changes);
+            let change = comparison.and_then(|comparison| comparison.trouble_of(app, written.finding));
+            let state = change.and_then(baseline_state);
             SarifResult { baseline_state: state, ..SarifResult::of(written, rules) }
         };
         let mut found: Vec<Written<'a>> = Vec::new();
@@ -78,8 +76,6 @@ impl<'a> Results<'a> {
 /// Another finding about a trouble.
 #[derive(Serialize)]
 struct Member<'a> {
-    #[serde(skip)]
-    finding: &'a Finding,
     rule: &'a str,
     subject: Cow<'static, str>,
     severity: Severity,
@@ -94,7 +90,6 @@ struct Member<'a> {
 impl<'a> Member<'a> {
     fn of(app: &ApplicationReport, finding: &'a Finding, trouble: Option<(&Trouble, bool)>) -> Self {
         Self {
-            finding,
             rule: &finding.rule,
             subject: finding.subject.name(),
             severity: finding.severity,
@@ -218,17 +213,15 @@ impl<'a> SarifResult<'a> {
     }
 }
 
-/// The baseline state of a trouble in the terms of SARIF, from those of its findings. `None` if it is unknown whether they
-/// were accepted.
-fn baseline_state(changes: &[&FindingChange]) -> Option<&'static str> {
-    let known = || changes.iter().filter(|it| it.change != Change::NotJudged || it.accepted.is_some());
-    let all = |wanted: Change| known().all(|change| change.change == wanted);
-    known().next()?;
-    Some(match () {
-        () if all(Change::New) => "new",
-        () if all(Change::Unchanged) => "unchanged",
-        () => "updated",
-    })
+/// The baseline state of a trouble in the terms of SARIF. `None` if it is unknown whether its findings were accepted.
+fn baseline_state(trouble: &TroubleChange) -> Option<&'static str> {
+    let is_known = trouble.findings.iter().any(|found| found.accepted.is_some());
+    match trouble.change {
+        Change::New => Some("new"),
+        Change::Unchanged => Some("unchanged"),
+        Change::NotJudged if !is_known => None,
+        Change::Worse | Change::Better | Change::NotJudged => Some("updated"),
+    }
 }
 
 impl<'a> Suppression<'a> {

@@ -1,5 +1,7 @@
 //! Reads `HeuristicConf.xml`: heuristics with their parameters and positions.
 
+use std::collections::BTreeMap;
+
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;
@@ -22,7 +24,23 @@ pub(super) struct Heuristic {
     pub(super) application_type: String,
     pub(super) class: String,
     pub(super) line: usize,
+    /// In the order of their first values, each once.
     pub(super) params: Vec<Param>,
+    /// The places of parameters in that list.
+    places: BTreeMap<String, usize>,
+}
+
+impl Heuristic {
+    /// As in Dr. Elephant, the last of several values counts.
+    fn set(&mut self, param: Param) {
+        match self.places.get(&param.key).and_then(|place| self.params.get_mut(*place)) {
+            Some(known) => *known = param,
+            None => {
+                self.places.insert(param.key.clone(), self.params.len());
+                self.params.push(param);
+            }
+        }
+    }
 }
 
 /// One parameter as written.
@@ -37,16 +55,17 @@ pub(super) struct Param {
 pub(super) fn read(text: &str) -> Result<Vec<Heuristic>, XmlError> {
     let mut reader = Reader::from_str(text);
     let mut state = State::default();
+    let (mut line, mut counted) = (1, 0);
     loop {
         let at = usize::try_from(reader.buffer_position()).unwrap_or(text.len());
-        let line = || text.get(..at).unwrap_or(text).matches('\n').count() + 1;
-        let event = reader
-            .read_event()
-            .map_err(|error| XmlError { line: Some(line()), message: error.to_string() })?;
+        line += text.get(counted..at).unwrap_or_default().matches('\n').count();
+        counted = at;
+        let event =
+            reader.read_event().map_err(|error| XmlError { line: Some(line), message: error.to_string() })?;
         match event {
-            Event::Start(tag) => state.open(tag.name().as_ref().to_owned(), line())?,
+            Event::Start(tag) => state.open(tag.name().as_ref().to_owned(), line)?,
             Event::Empty(tag) => {
-                state.open(tag.name().as_ref().to_owned(), line())?;
+                state.open(tag.name().as_ref().to_owned(), line)?;
                 state.close();
             }
             Event::End(_) => state.close(),
@@ -71,6 +90,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Heuristic>, XmlError> {
     Ok(state.heuristics)
 }
 
+/// The maximum nesting of elements. Dr. Elephant's have four levels.
+const MAX_DEPTH: usize = 32;
+
 const ROOT: &str = "expected <heuristics>, as in Dr. Elephant's HeuristicConf.xml";
 
 #[derive(Default)]
@@ -86,6 +108,10 @@ impl State {
         match (self.path.len(), tag.as_str()) {
             (0, "heuristics") => self.seen_root = true,
             (0, _) => return Err(XmlError { line: Some(line), message: ROOT.to_owned() }),
+            (MAX_DEPTH.., _) => {
+                let message = format!("elements are nested deeper than {MAX_DEPTH} levels");
+                return Err(XmlError { line: Some(line), message });
+            }
             (1, "heuristic") => self.heuristics.push(Heuristic { line, ..Heuristic::default() }),
             _ => {}
         }
@@ -107,7 +133,7 @@ impl State {
             }
             (["heuristics", "heuristic"], "classname") => heuristic.class = value,
             (["heuristics", "heuristic", "params"], _) => {
-                heuristic.params.push(Param { key: tag, value, line });
+                heuristic.set(Param { key: tag, value, line });
             }
             _ => {}
         }

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 
 pub use read::ReadError;
 pub use syntax_error::SyntaxError;
-pub use tree::documents;
+pub use tree::{documents, too_deep};
 
 /// A range of a text, in bytes.
 pub type Span = Range<usize>;

@@ -31,6 +31,44 @@ pub fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
     (found.documents, found.errors)
 }
 
+/// The first place where a text nests deeper than a rule file may. Readers of YAML without such a bound take quadratic time
+/// on it. `None` if there is none.
+#[must_use]
+pub fn too_deep(text: &str) -> Option<Span> {
+    let all = Places::of(text);
+    let places = all.after(0);
+    let mut depth = 0_usize;
+    for event in Parser::new_from_str(text) {
+        // Lists that are not closed are found before any of them is told.
+        let Ok((event, at)) = event else { return too_many_open(text) };
+        match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Some(places.span(at));
+        }
+    }
+    None
+}
+
+/// The first bracket that is too deep, in a text that is no YAML.
+fn too_many_open(text: &str) -> Option<Span> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Some(at..at + 1);
+        }
+    }
+    None
+}
+
 #[derive(Default)]
 struct Found {
     documents: Vec<Node>,
@@ -293,6 +331,16 @@ mod tests {
         }
         assert!(documents(&bomb).1[0].message.contains("more values"), "{:?}", documents(&bomb).1);
         assert!(documents("a: &a [*a]").1[0].message.contains("alias"));
+    }
+
+    #[test]
+    fn the_first_place_that_is_too_deep_is_found_without_reading_on() {
+        let nested = |levels: usize| format!("a: 1\nx: {}{}\n", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(too_deep(&nested(MAX_DEPTH - 1)), None);
+        assert_eq!(too_deep(&nested(200_000)).map(|at| at.start), Some("a: 1\nx: ".len() + MAX_DEPTH - 1));
+        assert_eq!(too_deep(&"{a: ".repeat(100_000)).map(|at| at.start), Some(4 * MAX_DEPTH));
+        assert_eq!(too_deep(&"[".repeat(100_000)).map(|at| at.start), Some(MAX_DEPTH));
+        assert_eq!(too_deep("a: [1, 2"), None);
     }
 
     #[test]

@@ -245,7 +245,6 @@ mod tests {
     use super::*;
     use crate::query::Queries;
     use crate::sample::{self, Node};
-    use elephant_model::model::spark::OperatorKind;
 
     const SCAN: &str =
         "FileScan parquet [id#1L,v#2,day#3] Batched: true, ReadSchema: struct<id:bigint,v:string>";

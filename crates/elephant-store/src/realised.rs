@@ -450,7 +450,8 @@ mod tests {
             })
             .collect();
         with_stores(&apps, |store| {
-            let advice = "INSERT INTO setting SELECT application, 0, 'spark.executor.memory', '4g', '2048m' FROM application \
+            let advice = "INSERT INTO setting (application, n, name, old, new) \
+                          SELECT application, 0, 'spark.executor.memory', '4g', '2048m' FROM application \
                           WHERE id = 'app_001'";
             store.database.execute(advice, &[]).unwrap();
             let [change] = &of(store)[..] else { panic!() };

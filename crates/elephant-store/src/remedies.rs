@@ -287,14 +287,14 @@ impl Settled {
         for one in advised {
             let number = Number::of(&one.new)?;
             number.order(now)?;
-            enough = higher(enough, (number, one.new.as_str()));
+            enough = Some(higher(enough, (number, one.new.as_str())));
         }
         let (highest, _) = enough?;
         // A value that is higher anyway is enough for the runs to which none is advised.
         if highest.order(now) == Some(Ordering::Less) {
             for text in without_advice(advised, values) {
                 if let Some(number) = Number::of(text).filter(|number| number.order(now).is_some()) {
-                    enough = higher(enough, (number, text));
+                    enough = Some(higher(enough, (number, text)));
                 }
             }
         }
@@ -307,8 +307,8 @@ impl Settled {
 }
 
 /// The higher of two numbers with their texts; the first of equal ones.
-fn higher<'t>(one: Option<(Number, &'t str)>, other: (Number, &'t str)) -> Option<(Number, &'t str)> {
-    Some(one.filter(|(one, _)| one.value >= other.0.value).unwrap_or(other))
+fn higher<'t>(one: Option<(Number, &'t str)>, other: (Number, &'t str)) -> (Number, &'t str) {
+    one.filter(|(one, _)| one.value >= other.0.value).unwrap_or(other)
 }
 
 /// The values of runs to which none is advised.

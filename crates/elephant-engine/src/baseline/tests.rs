@@ -192,7 +192,7 @@ fn only_the_known_version_is_read() {
 fn a_baseline_that_nests_too_deeply_is_refused_at_once() {
     let closed = "[".repeat(50_000) + &"]".repeat(50_000);
     for (nested, place) in
-        [(closed, "b:2:38: "), ("[".repeat(50_000), "b:2:"), ("{a: ".repeat(25_000), "b:2:")]
+        [(closed, "b:2:39: "), ("[".repeat(50_000), "b:2:"), ("{a: ".repeat(25_000), "b:2:")]
     {
         let text = format!("version: 1\njobs: {nested}");
         let error = Baseline::parse(std::path::Path::new("b"), &text).unwrap_err().to_string();

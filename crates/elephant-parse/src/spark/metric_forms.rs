@@ -51,29 +51,28 @@ impl MetricForms {
 
     /// Remembers a metric that was read in another way from `written`, and that it came after the one before it. It is
     /// known again only if Spark wrote it: with these members in this order, and names without escapes.
-    pub(super) fn remember(&mut self, written: &[u8], naming: Naming, [name, kind]: [&str; 2]) {
-        let place = match self.places.get(&(naming.name, naming.kind)) {
-            Some(&place) => place,
-            None => {
-                let before = format!("{{\"name\":\"{name}\",\"accumulatorId\":");
-                let after = format!(",\"metricType\":\"{kind}\"}}");
-                let inner = written.strip_prefix(before.as_bytes());
-                let id = inner.and_then(|inner| inner.strip_suffix(after.as_bytes()));
-                let is_plain = id.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit));
-                if !is_plain || [name, kind].iter().any(|text| text.contains(['"', '\\'])) {
-                    return;
-                }
-                let place = self.all.len();
-                let (before, after) = (before.into_bytes().into(), after.into_bytes().into());
-                self.all.push(Form { before, after, naming, next: place });
-                self.places.insert((naming.name, naming.kind), place);
-                place
-            }
-        };
+    pub(super) fn remember(&mut self, written: &[u8], naming: Naming, names: [&str; 2]) {
+        let known = self.places.get(&(naming.name, naming.kind)).copied();
+        let Some(place) = known.or_else(|| self.add(written, naming, names)) else { return };
         if let Some(last) = self.all.get_mut(self.last) {
             last.next = place;
         }
         self.last = place;
+    }
+
+    fn add(&mut self, written: &[u8], naming: Naming, [name, kind]: [&str; 2]) -> Option<usize> {
+        let before = format!("{{\"name\":\"{name}\",\"accumulatorId\":");
+        let after = format!(",\"metricType\":\"{kind}\"}}");
+        let id = written.strip_prefix(before.as_bytes())?.strip_suffix(after.as_bytes())?;
+        let is_number = !id.is_empty() && id.iter().all(u8::is_ascii_digit);
+        if !is_number || [name, kind].iter().any(|text| text.contains(['"', '\\'])) {
+            return None;
+        }
+        let place = self.all.len();
+        let (before, after) = (before.into_bytes().into(), after.into_bytes().into());
+        self.all.push(Form { before, after, naming, next: place });
+        self.places.insert((naming.name, naming.kind), place);
+        Some(place)
     }
 
     pub(super) fn clear(&mut self) {

@@ -33,13 +33,12 @@ pub(super) struct Heuristic {
 impl Heuristic {
     /// As in Dr. Elephant, the last of several values counts.
     fn set(&mut self, param: Param) {
-        match self.places.get(&param.key).and_then(|place| self.params.get_mut(*place)) {
-            Some(known) => *known = param,
-            None => {
-                self.places.insert(param.key.clone(), self.params.len());
-                self.params.push(param);
-            }
+        if let Some(known) = self.places.get(&param.key).and_then(|place| self.params.get_mut(*place)) {
+            *known = param;
+            return;
         }
+        self.places.insert(param.key.clone(), self.params.len());
+        self.params.push(param);
     }
 }
 

@@ -198,7 +198,7 @@ impl DriverTime {
         if same {
             return add(unless_collecting(Doing::Planning), from, to, of_before);
         }
-        let is_written = of_before.is_some_and(|query| writes(query));
+        let is_written = of_before.is_some_and(writes);
         let ending = if is_written { Doing::Committing } else { unless_collecting(Doing::Ending) };
         add(ending, from, ended, of_before);
         add(unless_collecting(Doing::OwnCode), ended, began, of_before);

@@ -39,7 +39,7 @@ pub fn too_deep(text: &str) -> Option<Span> {
     let places = all.after(0);
     let mut depth = 0_usize;
     for event in Parser::new_from_str(text) {
-        // Lists that are not closed are found before any of them is told.
+        // The parser gives up on very many, and on those that are not closed, before it tells of the first.
         let Ok((event, at)) = event else { return too_many_open(text) };
         match event {
             Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
@@ -337,7 +337,7 @@ mod tests {
     fn the_first_place_that_is_too_deep_is_found_without_reading_on() {
         let nested = |levels: usize| format!("a: 1\nx: {}{}\n", "[".repeat(levels), "]".repeat(levels));
         assert_eq!(too_deep(&nested(MAX_DEPTH - 1)), None);
-        assert_eq!(too_deep(&nested(200_000)).map(|at| at.start), Some("a: 1\nx: ".len() + MAX_DEPTH - 1));
+        assert_eq!(too_deep(&nested(200_000)).map(|at| at.start), Some("a: 1\nx: ".len() + MAX_DEPTH));
         assert_eq!(too_deep(&"{a: ".repeat(100_000)).map(|at| at.start), Some(4 * MAX_DEPTH));
         assert_eq!(too_deep(&"[".repeat(100_000)).map(|at| at.start), Some(MAX_DEPTH));
         assert_eq!(too_deep("a: [1, 2"), None);

@@ -198,7 +198,6 @@ pub fn counter_of(name: &str) -> Option<SqlCounter> {
 }
 
 /// All of Spark's names that have one of ours.
-#[must_use]
 pub fn names_of_counters() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|&(name, _)| name)
 }
@@ -223,6 +222,7 @@ pub enum Unit {
 
 impl Unit {
     /// The unit of a metric. Before Spark 2.3, times were sums with their unit in the name.
+    #[must_use]
     pub fn of(kind: &str, name: &str) -> Self {
         match kind {
             "timing" => Self::Millis,
@@ -234,6 +234,7 @@ impl Unit {
 
     /// A value in this unit as nanoseconds, so that sums are rounded once; `None` if it counts something else, or is
     /// negative.
+    #[must_use]
     pub fn nanos(self, value: i64) -> Option<i128> {
         let value = u64::try_from(value).ok().map(i128::from)?;
         match self {
@@ -244,6 +245,7 @@ impl Unit {
     }
 
     /// A value in this unit as a time; `None` if it counts something else, or is negative.
+    #[must_use]
     pub fn millis(self, value: i64) -> Option<Millis> {
         self.nanos(value).map(Millis::from_nanos)
     }

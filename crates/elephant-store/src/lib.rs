@@ -15,7 +15,6 @@ mod groups;
 mod ingest;
 mod listing;
 mod nodes;
-mod number;
 mod outcome;
 mod periods;
 mod place;

@@ -7,11 +7,11 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::configured;
-use super::number::Number;
 use super::selection::Selection;
 use super::sums::IS_LONG;
 use super::{Store, StoreError, gb_hours};
 use elephant_base::units::Millis;
+use elephant_verdict::troubles::{magnitude, same_value};
 
 /// A setting that would help, over all applications.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +88,7 @@ impl Store {
         for (setting, jobs) in advised {
             for (job, advised) in jobs {
                 let values = values.get(&(job, setting.clone()));
-                if let Some(settled) = Settled::of(&advised, values) {
+                if let Some(settled) = Settled::of(&setting, &advised, values) {
                     remedies.entry((setting.clone(), settled.direction)).or_default().add(settled);
                 }
             }
@@ -165,7 +165,7 @@ impl Store {
     ) -> Result<Values, StoreError> {
         let mut wanted: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
         for (setting, jobs) in advised {
-            for (job, _) in jobs.iter().filter(|(_, advised)| advised.iter().any(Advised::lowers)) {
+            for (job, _) in jobs.iter().filter(|(_, advised)| advised.iter().any(|one| one.lowers(setting))) {
                 wanted.entry(*job).or_default().push(setting);
             }
         }
@@ -212,9 +212,9 @@ impl Store {
 }
 
 impl Advised {
-    fn lowers(&self) -> bool {
-        let (old, new) = (self.old.as_deref().and_then(Number::of), Number::of(&self.new));
-        old.zip(new).is_some_and(|(old, new)| new.order(old) == Some(Ordering::Less))
+    fn lowers(&self, setting: &str) -> bool {
+        let old = self.old.as_deref().and_then(|old| magnitude(setting, old));
+        old.zip(magnitude(setting, &self.new)).is_some_and(|(old, new)| new < old)
     }
 }
 
@@ -256,11 +256,11 @@ struct Settled {
 
 impl Settled {
     /// `values` are those with which the applications ran. `None` if the job's value stays as it is.
-    fn of(advised: &[Advised], values: Option<&BTreeMap<String, u64>>) -> Option<Self> {
+    fn of(setting: &str, advised: &[Advised], values: Option<&BTreeMap<String, u64>>) -> Option<Self> {
         let from = most_frequent(advised.iter().map(|one| (&one.old, one.applications)))?.clone();
         let applications = advised.iter().map(|one| one.applications).sum();
-        let now = from.as_deref().and_then(Number::of);
-        let compared = now.and_then(|now| Self::compared(advised, now, values));
+        let now = from.as_deref().and_then(|from| magnitude(setting, from));
+        let compared = now.and_then(|now| Self::compared(setting, advised, now, values));
         let (direction, to) = match compared {
             Some((Ordering::Equal, _)) => return None,
             Some((Ordering::Less, to)) => (Direction::Lower, to),
@@ -272,52 +272,52 @@ impl Settled {
         };
         let mut saved = Saved::default();
         for one in advised {
-            saved.add(one, share(one, &to));
+            saved.add(one, share(setting, one, &to));
         }
         Some(Self { direction, from, to, applications, saved })
     }
 
-    /// The value that is enough for all runs, compared with the one now; `None` if the values are no numbers.
+    /// The value that is enough for all runs, compared with the one now; `None` if the values are no quantities.
     fn compared(
+        setting: &str,
         advised: &[Advised],
-        now: Number,
+        now: f64,
         values: Option<&BTreeMap<String, u64>>,
     ) -> Option<(Ordering, String)> {
-        let mut enough: Option<(Number, &str)> = None;
+        let mut enough: Option<(f64, &str)> = None;
         for one in advised {
-            let number = Number::of(&one.new)?;
-            number.order(now)?;
-            enough = Some(higher(enough, (number, one.new.as_str())));
+            enough = Some(higher(enough, (magnitude(setting, &one.new)?, one.new.as_str())));
         }
         let (highest, _) = enough?;
         // A value that is higher anyway is enough for the runs to which none is advised.
-        if highest.order(now) == Some(Ordering::Less) {
-            for text in without_advice(advised, values) {
-                if let Some(number) = Number::of(text).filter(|number| number.order(now).is_some()) {
-                    enough = Some(higher(enough, (number, text)));
+        if highest < now {
+            for text in without_advice(setting, advised, values) {
+                if let Some(amount) = magnitude(setting, text) {
+                    enough = Some(higher(enough, (amount, text)));
                 }
             }
         }
         let (most, to) = enough?;
         // Runs that have more than the usual value show no need to raise it.
-        let is_stay = highest.order(now) == Some(Ordering::Less) && most.value >= now.value;
-        let order = if is_stay { Ordering::Equal } else { most.order(now)? };
-        Some((order, to.to_owned()))
+        let stays = highest < now && most >= now;
+        Some((if stays { Ordering::Equal } else { most.total_cmp(&now) }, to.to_owned()))
     }
 }
 
-/// The higher of two numbers with their texts; the first of equal ones.
-fn higher<'t>(one: Option<(Number, &'t str)>, other: (Number, &'t str)) -> (Number, &'t str) {
-    one.filter(|(one, _)| one.value >= other.0.value).unwrap_or(other)
+/// The higher of two amounts with their texts; the first of equal ones.
+fn higher<'t>(one: Option<(f64, &'t str)>, other: (f64, &'t str)) -> (f64, &'t str) {
+    one.filter(|(one, _)| *one >= other.0).unwrap_or(other)
 }
 
 /// The values of runs to which none is advised.
 fn without_advice<'v>(
+    setting: &str,
     advised: &[Advised],
     values: Option<&'v BTreeMap<String, u64>>,
 ) -> impl Iterator<Item = &'v str> {
     let with = |value: &str| -> u64 {
-        let same = advised.iter().filter(|one| one.old.as_deref().map(str::trim) == Some(value.trim()));
+        let has = |one: &&Advised| one.old.as_deref().is_some_and(|old| same_value(setting, old, value));
+        let same = advised.iter().filter(has);
         same.map(|one| one.applications).sum()
     };
     let without = values.into_iter().flatten().filter(move |(value, runs)| **runs > with(value));
@@ -325,16 +325,14 @@ fn without_advice<'v>(
 }
 
 /// The share of what a change saves that is left with another value: it grows with the distance from the value now.
-fn share(advised: &Advised, to: &str) -> f64 {
-    let numbers = || {
-        let (old, new) = (Number::of(advised.old.as_deref()?)?, Number::of(&advised.new)?);
-        Some((old, new, Number::of(to)?))
+fn share(setting: &str, advised: &Advised, to: &str) -> f64 {
+    let amounts = || {
+        let (old, new) = (magnitude(setting, advised.old.as_deref()?)?, magnitude(setting, &advised.new)?);
+        Some((old, new, magnitude(setting, to)?))
     };
-    match numbers() {
+    match amounts() {
         _ if advised.new == to => 1.0,
-        Some((old, new, to)) if new.value.total_cmp(&old.value).is_ne() => {
-            ((to.value - old.value) / (new.value - old.value)).clamp(0.0, 1.0)
-        }
+        Some((old, new, to)) if new.total_cmp(&old).is_ne() => ((to - old) / (new - old)).clamp(0.0, 1.0),
         _ => 0.0,
     }
 }
@@ -395,7 +393,12 @@ mod tests {
     /// The direction, the change, and the memory that it saves.
     fn settled(advised: &[Advised], values: &[(&str, u64)]) -> Option<(Direction, String, Option<u64>)> {
         let values = values.iter().map(|(value, runs)| ((*value).to_owned(), *runs)).collect();
-        let settled = Settled::of(advised, Some(&values))?;
+        let setting = if advised.iter().any(|one| one.new.contains("-Xmx")) {
+            "mapreduce.map.java.opts"
+        } else {
+            "spark.executor.memory"
+        };
+        let settled = Settled::of(setting, advised, Some(&values))?;
         let from = settled.from.as_deref().unwrap_or("not set");
         Some((settled.direction, format!("{from} → {}", settled.to), settled.saved.memory))
     }
@@ -424,12 +427,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_set() {
-        let runs = [advised("-Xmx1g", "-Xmx2g", 1), advised("-Xmx1g", "-Xmx3g", 2)];
-        let expected = (Direction::Set, "-Xmx1g → -Xmx3g".to_owned(), Some(2000));
-        assert_eq!(settled(&runs, &[]), Some(expected));
+    fn values_are_compared_however_they_are_written() {
+        // The heap among the options of a JVM; a bare number of Spark's memory is in MiB.
+        let runs = [advised("-Xmx3g", "-Xmx819m", 9), advised("-Xmx3g", "-Xmx2g", 1)];
+        let (direction, change, _) = settled(&runs, &[]).unwrap();
+        assert_eq!((direction, change.as_str()), (Direction::Lower, "-Xmx3g → -Xmx2g"));
+        assert_eq!(settled(&[advised("4096", "2g", 1)], &[("4g", 1)]).unwrap().0, Direction::Lower);
         assert_eq!(settled(&[advised("", "true", 1)], &[]).unwrap().1, "not set → true");
-        // A bare number may be in any unit.
-        assert_eq!(settled(&[advised("4096", "2g", 1)], &[]).unwrap().0, Direction::Set);
+        assert_eq!(settled(&[advised("false", "true", 1)], &[]).unwrap().0, Direction::Set);
     }
 }

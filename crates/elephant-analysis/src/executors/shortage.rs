@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::root_cause::told;
-use elephant_model::diagnosis::FailureKind;
 use elephant_model::model::Application;
 use elephant_model::model::spark::Spark;
 use elephant_model::model::table::{EndReason, Outcome};
@@ -25,11 +24,7 @@ pub fn was_short(app: &Application, spark: &Spark) -> bool {
     // Executors are often lost for few reasons.
     let lost = spark.executors.iter().filter(|executor| executor.was_lost());
     let reasons: BTreeSet<&str> = lost.filter_map(|executor| executor.removed_reason.as_deref()).collect();
-    let of_executors = || reasons.iter().any(|reason| told(reason).is_some_and(|told| is_of_size(told.kind)));
+    let of_executors =
+        || reasons.iter().any(|reason| told(reason).is_some_and(|told| told.kind.asks_for_memory()));
     of_executors() || of_tasks()
-}
-
-/// Whether a larger heap or container helps.
-const fn is_of_size(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::HeapSpace | FailureKind::GcOverhead | FailureKind::ContainerMemory)
 }

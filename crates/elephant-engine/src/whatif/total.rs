@@ -52,7 +52,10 @@ pub struct ChangeTotal {
 }
 
 impl ChangeTotal {
-    fn blank(change: Change) -> Self {
+    /// A change of no application.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn blank(change: Change) -> Self {
         Self {
             change,
             shortened: 0,

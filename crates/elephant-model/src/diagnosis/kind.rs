@@ -72,6 +72,12 @@ macro_rules! kinds {
 }
 
 impl FailureKind {
+    /// Whether a larger heap or container helps.
+    #[must_use]
+    pub const fn asks_for_memory(self) -> bool {
+        matches!(self, Self::HeapSpace | Self::GcOverhead | Self::ContainerMemory)
+    }
+
     /// Whether the heap, another part of the process's memory or the container was too small.
     #[must_use]
     pub const fn is_lack_of_memory(self) -> bool {

@@ -199,20 +199,7 @@ mod tests {
     fn a_total_says_where_the_change_helps() {
         let change = Change::without(&[Trouble::Skew]);
         let saves = Range { low: 50_000.0, point: 60_000.0, high: 70_000.0 };
-        let nothing = ChangeTotal {
-            change,
-            shortened: 0,
-            saves_ms: None,
-            lengthened: 0,
-            longer_ms: None,
-            core_hours: None,
-            gb_hours: None,
-            cost: None,
-            memory: BTreeMap::new(),
-            known: 3,
-            unknown: 0,
-            reasons: BTreeMap::new(),
-        };
+        let nothing = ChangeTotal { known: 3, ..ChangeTotal::blank(change) };
         let hours = |point: f64| Some(Range { low: point, point, high: point });
         let helps = ChangeTotal { shortened: 1, saves_ms: Some(saves), ..nothing.clone() };
         let mixed =

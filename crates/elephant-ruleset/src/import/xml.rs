@@ -138,3 +138,32 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(written: &str) -> Result<Vec<Heuristic>, XmlError> {
+        read(&format!(
+            "<heuristics>\n<heuristic>\n<params>\n{written}\n</params>\n</heuristic>\n</heuristics>"
+        ))
+    }
+
+    #[test]
+    fn of_a_repeated_parameter_the_last_value_counts() {
+        let all = params("<a>1</a>\n<b>2</b>\n<a>3</a>").unwrap();
+        let found: Vec<_> = all[0]
+            .params
+            .iter()
+            .map(|param| (param.key.as_str(), param.value.as_str(), param.line))
+            .collect();
+        assert_eq!(found, [("a", "3", 6), ("b", "2", 5)]);
+    }
+
+    #[test]
+    fn elements_that_nest_too_deeply_are_refused() {
+        let error = params(&"<a>".repeat(100_000)).unwrap_err();
+        assert_eq!(error.line, Some(4));
+        assert!(error.message.contains("deeper than 32 levels"), "{}", error.message);
+    }
+}

@@ -52,7 +52,7 @@ pub use ranking::{Worth, WorthSum};
 pub use recommended::Recommended;
 pub use saves::saves;
 pub use trouble::{Confidence, Telling, Trouble};
-pub use value::same as same_value;
+pub use value::{magnitude, same as same_value};
 pub use without_effect::why as why_inert;
 
 /// The rules and prices by which troubles are judged.

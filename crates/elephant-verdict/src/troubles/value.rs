@@ -51,7 +51,8 @@ pub(super) fn process_of(setting: &str) -> &str {
 }
 
 /// How large a value is: a number, a size, a time, or the heap of JVM options. `None` for anything else.
-pub(super) fn magnitude(setting: &str, value: &str) -> Option<f64> {
+#[must_use]
+pub fn magnitude(setting: &str, value: &str) -> Option<f64> {
     let value = value.trim().to_ascii_lowercase();
     if let Some((_, heap)) = value.rsplit_once("-xmx") {
         return magnitude("", heap.split(char::is_whitespace).next()?);
@@ -65,6 +66,8 @@ pub(super) fn magnitude(setting: &str, value: &str) -> Option<f64> {
         // Spark reads a bare number as MiB where a size of memory is meant; fractions are below 1, and larger numbers are
         // meant as bytes.
         "" if bare_mebibytes && (1.0..MOST_BARE).contains(&number) => MIB,
+        // Timeouts are read with `timeStringAsSeconds`.
+        "" if setting.starts_with("spark.") && setting.to_ascii_lowercase().ends_with("timeout") => 1000.0,
         "" => 1.0,
         _ => UNITS.iter().find(|(suffix, _)| *suffix == unit)?.1,
     };
@@ -151,6 +154,7 @@ mod tests {
             ("spark.executor.memory", "4294967296", "4g"),
             ("spark.memory.fraction", "0.60", "0.6"),
             ("spark.network.timeout", "120s", "2min"),
+            ("spark.dynamicAllocation.executorIdleTimeout", "150", "150s"),
             ("spark.speculation", "TRUE", "true"),
             ("mapreduce.map.memory.mb", "1024", "1024"),
         ] {

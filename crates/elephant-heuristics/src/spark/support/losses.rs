@@ -77,11 +77,6 @@ impl Cause {
         matches!(self.failure.kind, FailureKind::HeapSpace | FailureKind::GcOverhead)
     }
 
-    /// Whether memory was short, inside or outside the heap.
-    pub(crate) fn is_of_memory(&self) -> bool {
-        self.is_out_of_memory() || self.failure.kind == FailureKind::ContainerMemory
-    }
-
     /// Whether more memory overhead helps: the container exceeded its limit, or YARN or Kubernetes killed
     /// it outright.
     pub(crate) fn is_over_memory(&self, app: &Application) -> bool {

@@ -38,7 +38,7 @@ impl RepeatedLoss {
             return None;
         }
         let of_memory: BTreeSet<Symbol> = lost_executors(spark)
-            .filter(|loss| loss.cause.is_of_memory())
+            .filter(|loss| loss.cause.failure.kind.asks_for_memory())
             .filter_map(|loss| app.strings.find(&loss.executor.id))
             .collect();
         // The event log may lack the end of the last executor.

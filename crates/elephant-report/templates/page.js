@@ -301,6 +301,12 @@
     written.then(() => copied(button, true), () => copied(button, false));
   });
 
+  addEventListener("keydown", (event) => {
+    const isTyped = event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea");
+    if (event.key !== "/" || isTyped) return;
+    event.preventDefault();
+    control("text").focus();
+  });
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => {
     body.replaceChildren(...matching.slice(0, PRINTED_ROWS).map((row) => row.element));

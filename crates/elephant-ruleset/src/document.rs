@@ -77,7 +77,14 @@ impl Content {
         }
         let lines = Arc::new(Lines::of(&file.text));
         let mut content = Self::default();
+        let mut expressions = 0;
         for node in nodes {
+            expressions += expressions_in(&node);
+            if expressions > MAX_EXPRESSIONS {
+                let message = format!("the file has more than {MAX_EXPRESSIONS} regular expressions");
+                problems.error(file, &node.span, message, Some(FEWER_EXPRESSIONS.to_owned()));
+                break;
+            }
             let Kind::Map(entries) = node.kind else {
                 let message = format!("expected a document about one rule, got {}", node.what());
                 problems.error(file, &node.span, message, Some(WHICH_RULE.to_owned()));
@@ -119,6 +126,20 @@ impl Content {
                 }
             }
         }
+    }
+}
+
+/// A compiled regular expression takes up to half a megabyte, whatever its length.
+const MAX_EXPRESSIONS: usize = 1000;
+
+const FEWER_EXPRESSIONS: &str = "write words and globs such as etl-*, which take no more space than their text, or one expression for several names";
+
+/// The number of texts such as `/^etl-/` below a node, which are compiled if the key takes patterns.
+fn expressions_in(node: &Node) -> usize {
+    match &node.kind {
+        Kind::Scalar { text, .. } => usize::from(text.len() > 2 && text.contains('/') && text.ends_with('/')),
+        Kind::List(nodes) => nodes.iter().map(expressions_in).sum(),
+        Kind::Map(entries) => entries.iter().map(|(_, value)| expressions_in(value)).sum(),
     }
 }
 
@@ -273,4 +294,27 @@ pub(super) fn names_counters(documents: &[Arc<Document>]) -> bool {
         work::count(file.text.len());
         file.text.contains("counter")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems_of(expressions: usize) -> String {
+        let document =
+            |n: usize| format!("---\nrule: mapper-skew\nfor: {{name: '/^etl-{n}$/'}}\nenabled: true\n");
+        let text = (0..expressions).map(document).collect();
+        let file = Arc::new(RuleFile { name: "many.yaml".to_owned(), text });
+        let mut problems = Problems::default();
+        Content::read(&file, &mut problems);
+        problems.into_vec(&[]).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn regular_expressions_are_bounded() {
+        assert_eq!(problems_of(MAX_EXPRESSIONS), "");
+        let beyond = problems_of(MAX_EXPRESSIONS + 1);
+        assert!(beyond.contains("more than 1000 regular expressions"), "{beyond}");
+        assert_eq!(problems_of(3 * MAX_EXPRESSIONS).matches("more than").count(), 1);
+    }
 }

@@ -174,6 +174,11 @@ impl Alibaba {
             Number::None => group.attempts.len(),
         };
         let times = (instance.start.known(), instance.finish.known());
+        if times.0.zip(times.1).is_some_and(|(start, finish)| finish < start) {
+            problems.warn("trace-ends-first", Some(at), || {
+                "an instance ends before it starts; how long it ran is unknown".to_owned()
+            });
+        }
         let attempt = Attempt::new(task, machine, times, outcome(instance.status));
         self.attempts.push(&mut group.attempts, attempt);
         self.attempts.within(file.limits)?;

@@ -61,8 +61,11 @@ impl Metrics {
         // A sum with an unknown part is unknown; so is the cost of a job with missing tasks.
         let skips = params.attempts_without_data == WithoutData::Skip;
         let whole = skips || shows_all_tasks(app);
+        // Of lost attempts, nothing is known: that no cost is left does not mean that there was none.
+        let is_told = |cost: &MbMillis| skips || !app.events_missing || *cost > MbMillis::ZERO;
         let total = |part: fn(&Usage) -> Option<MbMillis>| {
-            if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None }
+            let sum = if whole { usages.iter().map(part).sum::<Option<MbMillis>>() } else { None };
+            sum.filter(is_told)
         };
         // Setup and cleanup tasks are charged, but users cannot choose their containers, so they waste
         // nothing.
@@ -79,7 +82,7 @@ impl Metrics {
             wait_of_maps: wait.map(|(maps, _)| maps.length),
             wait_of_reduces: wait.map(|(_, reduces)| reduces.length),
             used: total(|u| u.used),
-            wasted: if whole { wasted } else { None },
+            wasted: wasted.filter(|cost| whole && is_told(cost)),
             failed_attempts: total(|u| u.failed),
             killed_attempts: total(|u| u.killed),
             losing_attempts: total(|u| u.losing),

@@ -38,6 +38,22 @@ fn attempts_with_known_ends_cost_at_least_their_containers() {
     assert_eq!(at_least(&app), AtLeast { run_time: Some(Millis::from_secs(9 * 60)), used: Some(used) });
 }
 
+/// That no attempt is left of an incomplete history does not mean that none ran.
+#[test]
+fn costs_of_which_nothing_is_left_are_unknown() {
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
+    let mut app = Application::new(Engine::MapReduce);
+    (app.status, app.finished_at) = (Status::Failed, Some(minute(9)));
+    elephant_sample::set(&mut app, &[("mapreduce.map.memory.mb", "2048")]);
+    let costs = |app: &Application| {
+        let metrics = rules.measure(app);
+        [metrics.used, metrics.wasted, metrics.failed_attempts, metrics.killed_attempts]
+    };
+    assert_eq!(costs(&app), [Some(MbMillis::ZERO); 4]);
+    app.events_missing = true;
+    assert_eq!(costs(&app), [None; 4]);
+}
+
 #[test]
 fn executors_cost_at_least_what_they_held_until_the_last_event() {
     let mut app = Application::new(Engine::Spark);

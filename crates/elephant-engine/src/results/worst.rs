@@ -1,25 +1,23 @@
-//! The worst troubles of a report.
+//! The worst trouble of each kind in a report.
 
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use twox_hash::XxHash3_128;
 
-use super::jobs::JobGroup;
-use super::{ApplicationReport, Leading};
+use super::{ApplicationReport, CauseTotal, Leading};
 use elephant_base::severity::Severity;
 use elephant_verdict::troubles::Worth;
 
-/// One of the worst troubles of a report.
+/// The worst trouble of its kind in a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorstTrouble {
     /// The place of its application in the report.
     pub place: usize,
     /// Which of the [candidates](Candidate) of that application it is.
     pub number: usize,
-    /// The number of other runs of the same job that have a trouble of this kind.
-    pub alike: u64,
+    /// The place of its kind among the causes of the report.
+    pub cause: Option<usize>,
 }
 
 /// The worst trouble of its kind in an application.
@@ -55,80 +53,85 @@ impl Candidate {
     }
 }
 
-/// Collects the worst troubles of all applications: those whose remedies save most, if that is the order of the report,
-/// otherwise those of the highest severity. Only the worst is taken for each kind and job; otherwise an hourly job, or a
-/// trouble in every stage, would fill the list.
+/// Collects the worst trouble of each kind over all applications.
 #[derive(Debug, Default)]
 pub struct WorstTroubles {
     applications: usize,
-    worst: FxHashMap<u128, (Order, WorstTrouble)>,
+    worst: FxHashMap<String, (Order, WorstTrouble)>,
 }
 
 impl WorstTroubles {
     /// Adds the next application in the order of the report.
-    pub fn add(&mut self, group: JobGroup, candidates: &[Candidate]) {
+    pub fn add(&mut self, candidates: &[Candidate]) {
         let place = self.applications;
         self.applications += 1;
         for (number, Candidate { kind, order, .. }) in candidates.iter().enumerate() {
-            let key = XxHash3_128::oneshot(format!("{kind}\n{group:?}").as_bytes());
-            let own = WorstTrouble { place, number, alike: 0 };
-            self.worst
-                .entry(key)
-                .and_modify(|(known, worst)| {
-                    let alike = worst.alike + 1;
-                    // If both are equally bad, the application that comes first stays.
-                    if order < known {
-                        (*known, *worst) = (*order, own);
-                    }
-                    worst.alike = alike;
-                })
-                .or_insert((*order, own));
+            let own = (*order, WorstTrouble { place, number, cause: None });
+            match self.worst.get_mut(kind) {
+                // If both are equally bad, the application that comes first stays.
+                Some(known) if own.0 < known.0 => *known = own,
+                Some(_) => {}
+                None => {
+                    self.worst.insert(kind.clone(), own);
+                }
+            }
         }
     }
 
-    /// The `most` worst, worst first.
+    /// Those of at most `most` kinds: in the order of `causes` if the report is ordered by what remedies save, otherwise those
+    /// of the highest severity first.
     #[must_use]
-    pub fn finish(self, most: usize) -> Vec<WorstTrouble> {
-        let mut worst: Vec<_> = self.worst.into_values().collect();
-        worst.sort_unstable_by_key(|(order, WorstTrouble { place, number, .. })| (*order, *place, *number));
-        worst.into_iter().map(|(_, worst)| worst).take(most).collect()
+    pub fn finish(self, causes: &[CauseTotal], most: usize) -> Vec<WorstTrouble> {
+        let of_kind = |(kind, (order, worst)): (String, (Order, WorstTrouble))| {
+            let cause = causes.iter().position(|cause| cause.kind.name() == kind);
+            let rank = cause.filter(|_| order.0.is_some()).unwrap_or(usize::MAX);
+            (rank, order, WorstTrouble { cause, ..worst })
+        };
+        let mut worst: Vec<_> = self.worst.into_iter().map(of_kind).collect();
+        worst.sort_unstable_by_key(|(rank, order, worst)| (*rank, *order, worst.place, worst.number));
+        worst.into_iter().map(|(.., worst)| worst).take(most).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_model::model::Engine;
+    use crate::results::causes::CauseSums;
+    use crate::results::jobs::JobGroup;
+    use elephant_rule::finding::TroubleKind;
     use elephant_verdict::troubles::Trouble;
 
-    fn run(severities: &[Severity]) -> Vec<Candidate> {
+    fn run(troubles: &[(TroubleKind, Severity)]) -> ApplicationReport {
         let mut app = ApplicationReport::blank("app");
-        let trouble = |&severity| {
+        let trouble = |&(kind, severity)| {
             let mut trouble = Trouble::named("x");
-            trouble.severity = severity;
+            (trouble.kind, trouble.severity) = (kind, severity);
             trouble
         };
-        app.troubles = severities.iter().map(trouble).collect();
-        Candidate::of(&app)
+        app.troubles = troubles.iter().map(trouble).collect();
+        app
     }
 
-    /// Runs of one name on several days are one job, but not those of two users.
     #[test]
-    fn the_worst_of_each_job_is_taken_and_others_are_counted() {
+    fn the_worst_of_each_kind_is_taken() {
         let (low, severe) = (Severity::Low, Severity::Severe);
-        let group = |name: &str, user: &str| JobGroup::of_run(Engine::Spark, Some(name), Some(user), "app");
-        let mut worst = WorstTroubles::default();
-        for (name, user, severities) in [
-            ("etl 2026-11-20", "alice", &[low, severe, severe][..]),
-            ("load", "alice", &[low]),
-            ("etl 2026-11-21", "alice", &[severe]),
-            ("etl 2026-11-21", "bob", &[severe]),
-            ("idle", "alice", &[]),
-        ] {
-            worst.add(group(name, user), &run(severities));
+        let (skew, spill) = (TroubleKind::Skew, TroubleKind::Spill);
+        let runs = [
+            run(&[(skew, low), (spill, severe), (skew, severe)]),
+            run(&[]),
+            run(&[(spill, Severity::Critical)]),
+            run(&[(skew, severe)]),
+        ];
+        let (mut worst, mut causes) = (WorstTroubles::default(), CauseSums::default());
+        for app in &runs {
+            worst.add(&Candidate::of(app));
+            causes.add(app, JobGroup::of(app));
         }
-        assert_eq!(run(&[low, severe, severe])[0].trouble, 1);
-        let of = |place, alike| WorstTrouble { place, number: 0, alike };
-        assert_eq!(worst.finish(5), [of(0, 1), of(3, 0), of(1, 0)]);
+        assert_eq!(Candidate::of(&runs[0])[1].trouble, 2);
+        let causes = causes.finish();
+        let place = |kind| causes.iter().position(|cause| cause.kind == kind);
+        let of = |place, number, cause| WorstTrouble { place, number, cause };
+        // Spilling is critical, and of the severe skews, the first stays.
+        assert_eq!(worst.finish(&causes, 5), [of(2, 0, place(spill)), of(0, 1, place(skew))]);
     }
 }

@@ -51,6 +51,8 @@ rule_params! {
         small_file_size: Quantity<Size>,
         /// Small tasks are too many from this multiple of the advised number on.
         many_times: Quantity<Count>,
+        /// Tasks of any length are too many if this share of their mean time does not depend on what they read.
+        fixed_share: Quantity<Ratio>,
         /// A stage that lost less than this is not judged.
         ignored_time: Quantity<Duration>,
         /// The data of a task that writes files of a good size: a block of HDFS, and what a task of a shuffle handles

@@ -255,7 +255,9 @@ impl Scenario {
             ("energy.idle_w", energy.idle_w, MANY),
             ("energy.core_w", energy.core_w, MANY),
         ];
-        ranges.extend(self.nodes.iter().map(|group| ("active_cores", group.active_cores, 0.05..=1e4)));
+        // A node cannot have more active cores than cores.
+        let cores = || 0.05..=cluster.cores_per_node;
+        ranges.extend(self.nodes.iter().map(|group| ("active_cores", group.active_cores, cores())));
         ranges.extend(self.lags_s.iter().map(|&lag| ("a value of lags_s", lag, TIME)));
         ranges
     }

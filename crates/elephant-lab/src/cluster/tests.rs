@@ -167,6 +167,7 @@ fn impossible_scenarios_are_rejected() {
         ("lags_s: [-5]", "lags_s"),
         ("judgement: {usual_runs: 0}", "usual_runs"),
         ("cluster: {containers_per_node: 100001}", "containers_per_node"),
+        ("cluster: {cores_per_node: 0.5}", "active_cores is 1, not from 0.05 to 0.5"),
     ] {
         let message = with(&format!("{nodes}{text}"));
         assert!(message.contains(word), "{text}: {message}");

@@ -216,6 +216,10 @@ mod tests {
         let hive = seconds("HiveQL", "online");
         assert!(hive >= 60.0 && hive >= seconds("HiveQL", "combined"), "{hive}");
         assert!(seconds("WordCount", "combined") >= seconds("WordCount", "online"));
+        // With a steeper pattern, the second criterion of `combined` would never decide.
+        let precision = |detector| of("HiveQL", detector).precision.unwrap().mean;
+        assert!(precision("combined") > precision("offline") + 0.2);
+        assert!(seconds("HiveQL", "combined") > seconds("HiveQL", "offline"));
     }
 
     #[test]

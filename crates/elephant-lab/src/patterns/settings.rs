@@ -40,6 +40,8 @@ pub(crate) struct Workload {
     pub(crate) straggler_exponent: f64,
     pub(crate) noise: f64,
     pub(crate) noise_fades_s: f64,
+    /// Its own correlation of the noise, if it differs from that of the settings.
+    pub(crate) correlation: Option<f64>,
 }
 
 impl Workload {
@@ -61,7 +63,7 @@ impl Workload {
             usual: Curve::of(usual_s, usual),
             straggler: Curve::of(straggler_s, straggler),
             noise: Curve::of(straggler_s, |time| noise * (-time / noise_fades_s).exp()),
-            correlation,
+            correlation: self.correlation.unwrap_or(correlation),
             straggler_share,
         }
     }
@@ -104,6 +106,7 @@ impl Settings {
                 .or_else(|| positive("straggler_s", it.straggler_s))
                 .or_else(|| positive("straggler_exponent", it.straggler_exponent))
                 .or_else(|| positive("noise_fades_s", it.noise_fades_s))
+                .or_else(|| it.correlation.and_then(|value| share("correlation", value)))
                 .or_else(|| (!(0.0..10.0).contains(&it.noise)).then(|| format!("noise is {}", it.noise)))
                 .or_else(|| {
                     let possible = it.onset_s >= 0.0 && it.onset_s < it.straggler_s.min(it.usual_s);

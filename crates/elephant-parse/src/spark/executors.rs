@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::build::StageRecord;
 use elephant_base::units::{Bytes, Millis};
 use elephant_model::model::counters::Counter;
-use elephant_model::model::spark::{Executor, ExecutorTotals};
+use elephant_model::model::spark::{Executor, ExecutorTotals, Rare};
 use elephant_model::model::table::{Attempts, Outcome, TimePoint};
 use elephant_model::model::{Interner, Symbol};
 
@@ -38,7 +38,9 @@ pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings
         }
     }
     for (executor, cpu_nanos) in executors.iter_mut().zip(cpu_nanos) {
-        executor.totals.cpu_time = executor.totals.cpu_time.map(|_| Millis::from_nanos(cpu_nanos));
+        if executor.totals.cpu_time.is_some() {
+            executor.totals.cpu_time = Some(Millis::from_nanos(cpu_nanos));
+        }
         storage_from_metrics(executor);
     }
 }
@@ -82,11 +84,12 @@ fn raise<T: Copy + std::ops::Add<Output = T>>(sum: &mut Option<T>, part: Option<
 }
 
 /// A sum over an unreadable value is unknown.
-pub(super) fn drop_unreadable_sums(totals: &mut ExecutorTotals) {
+pub(super) fn drop_unreadable_sums(totals: &mut Rare<ExecutorTotals>) {
     let unreadable = totals.unreadable;
     if unreadable.is_empty() {
         return;
     }
+    let totals: &mut ExecutorTotals = totals;
     let times = [
         (&mut totals.run_time, Counter::ExecutorRunTime),
         (&mut totals.cpu_time, Counter::CpuMilliseconds),
@@ -112,7 +115,10 @@ pub(super) fn drop_unreadable_sums(totals: &mut ExecutorTotals) {
 
 /// Since Spark 3.0, executors report their storage memory themselves.
 fn storage_from_metrics(executor: &mut Executor) {
-    executor.storage.peak_used = executor.storage.peak_used.max(executor.peaks.storage());
+    let peak = executor.peaks.storage();
+    if peak > executor.storage.peak_used {
+        executor.storage.peak_used = peak;
+    }
 }
 
 /// Merges two records of the same process under different names.
@@ -133,10 +139,10 @@ pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
     one.storage.total = one.storage.total.or(other.storage.total);
     one.storage.peak_used = one.storage.peak_used.max(other.storage.peak_used);
     one.peaks.raise_all(&other.peaks);
-    let (mine, theirs) = (one.totals, other.totals);
+    let (mine, theirs) = (&*one.totals, &*other.totals);
     let millis = |a: Option<Millis>, b: Option<Millis>| a.into_iter().chain(b).reduce(|a, b| a + b);
     let bytes = |a: Option<Bytes>, b: Option<Bytes>| a.into_iter().chain(b).reduce(|a, b| a + b);
-    one.totals = ExecutorTotals {
+    let mut totals = ExecutorTotals {
         tasks: mine.tasks + theirs.tasks,
         succeeded: mine.succeeded + theirs.succeeded,
         failed: mine.failed + theirs.failed,
@@ -153,6 +159,7 @@ pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
         disk_spilled: bytes(mine.disk_spilled, theirs.disk_spilled),
         unreadable: mine.unreadable,
     };
-    one.totals.unreadable.insert_all(theirs.unreadable);
+    totals.unreadable.insert_all(theirs.unreadable);
+    one.totals = totals.into();
     one
 }

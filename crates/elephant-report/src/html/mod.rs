@@ -28,12 +28,13 @@ use rustc_hash::FxHashMap;
 
 use crate::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
 use crate::parts::filled;
-use crate::totals::{Saved, knows_memory};
+use crate::totals::{Saved, knows_memory, saved_of_cause};
 use crate::words::why_empty;
 use baseline::changes;
 use elephant_base::severity::Severity;
 use elephant_engine::engine::Pieces;
 use elephant_engine::results::{JobGroup, Report, RuleTotal, Totals};
+use elephant_verdict::savings::Sums;
 use frame::Code;
 use markdown::RulePage;
 use piece::WorstRun;
@@ -42,10 +43,10 @@ pub(super) use piece::piece;
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/page.js")),
-    hash: "sha256-nyJCh66Z9Liyq0fhWUHyV+xRkt+F51mM36vQcfYVNBw=",
+    hash: "sha256-rmsFjTHSvD8xNbLJftVFRQwizzX9QVea6hHlBur99bc=",
 };
 
-/// Number of findings on the first screen.
+/// Kinds of trouble whose worst one is on the first screen.
 const WORST_TROUBLES: usize = 5;
 /// Maximum number of reasons listed for rules that were not evaluated.
 const MAX_REASONS: usize = 200;
@@ -56,7 +57,7 @@ pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes the report with all applications. The applications in `report` are the first ones in `pieces`.
 pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
-    let (worst, runs) = piece::worst(pieces, WORST_TROUBLES, &overview::with_findings(report))?;
+    let (worst, runs) = piece::worst(report, pieces, WORST_TROUBLES, &overview::with_findings(report))?;
     let page =
         Page { report, worst, runs, listed: pieces.len() as u64 }.render().map_err(io::Error::other)?;
     filled(&page, out, |mark, out| match mark {
@@ -70,7 +71,7 @@ pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn W
 #[template(path = "page.html")]
 struct Page<'a> {
     report: &'a Report,
-    /// The worst troubles, rendered.
+    /// The worst trouble of each kind, rendered.
     worst: Vec<String>,
     /// The worst runs of recurring jobs.
     runs: FxHashMap<JobGroup, WorstRun>,
@@ -111,6 +112,11 @@ impl Page<'_> {
 
     fn charted(&self) -> u64 {
         self.report.applications.iter().filter(|app| app.charts.is_some()).count() as u64
+    }
+
+    /// What the remedies of a kind of trouble save.
+    fn saved_of(&self, savings: &Sums) -> String {
+        saved_of_cause(savings, self.report.currency.as_deref())
     }
 
     fn pages(&self) -> Vec<RulePage<'_>> {

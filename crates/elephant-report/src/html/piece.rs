@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 use super::detail::Detail;
 use super::links::{Ids, OwnIds, Taken};
 use super::{LONG_NAME, filters};
+use crate::document::html::escape::escaped;
 use crate::parts::{Parts, Reader, filled};
+use crate::totals::saved_of_cause;
 use crate::words;
 use elephant_base::severity::Severity;
 use elephant_base::units::{MbMillis, Millis, Timestamp, show_hours};
 use elephant_engine::engine::Pieces;
 use elephant_engine::fingerprint::JobKey;
-use elephant_engine::results::{ApplicationReport, Candidate, JobGroup, Report, WorstTrouble, WorstTroubles};
+use elephant_engine::results::{ApplicationReport, Candidate, CauseTotal, JobGroup, Report, WorstTroubles};
 use elephant_verdict::savings::{Amounts, SavingStatus, TroubleSavings};
 use elephant_verdict::troubles::Trouble;
 
@@ -107,17 +109,18 @@ fn write_with(ids: &Ids, text: &str, out: &mut dyn Write) -> io::Result<()> {
 
 /// The `most` worst troubles, rendered, and the worst runs of `jobs`, which have these severities.
 pub(super) fn worst(
+    report: &Report,
     pieces: &mut Pieces,
     most: usize,
     jobs: &FxHashMap<JobGroup, Severity>,
 ) -> io::Result<(Vec<String>, FxHashMap<JobGroup, WorstRun>)> {
     let mut worst = WorstTroubles::default();
     pieces.each(|piece| {
-        let Head { group, candidates, .. } = Reader::new(piece).head()?;
-        worst.add(group, &candidates);
+        let head: Head = Reader::new(piece).head()?;
+        worst.add(&head.candidates);
         Ok(())
     })?;
-    let worst = worst.finish(most);
+    let worst = worst.finish(&report.totals.causes, most);
     let mut items = vec![String::new(); worst.len()];
     let mut runs = FxHashMap::default();
     each(pieces, |place, ids, head, reader| {
@@ -125,7 +128,9 @@ pub(super) fn worst(
             runs.entry(head.group).or_insert_with(|| WorstRun::of(head, ids));
         }
         for (item, worst) in items.iter_mut().zip(&worst).filter(|(_, worst)| worst.place == place) {
-            *item = worst_item(ids, *worst, reader)?;
+            let cause = worst.cause.and_then(|cause| report.totals.causes.get(cause));
+            let sum = cause.map(|cause| sum(cause, report)).unwrap_or_default();
+            *item = worst_item(ids, worst.number, &sum, reader)?;
         }
         Ok(())
     })?;
@@ -140,22 +145,28 @@ impl WorstRun {
     }
 }
 
-fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Result<String> {
+fn worst_item(ids: &Ids, number: usize, sum: &str, mut reader: Reader<'_>) -> io::Result<String> {
     // The row, the details, and the troubles before.
-    for _ in 0..worst.number + 2 {
+    for _ in 0..number + 2 {
         reader.next_part()?;
     }
     let mut item = Vec::new();
     filled(reader.next_text()?, &mut item, |mark, out| match mark {
-        Worst::ALIKE if worst.alike == 0 => Ok(()),
-        Worst::ALIKE => {
-            let have = if worst.alike == 1 { "has" } else { "have" };
-            let runs = filters::counted(worst.alike, "other run");
-            write!(out, "; {runs} of this job {have} such a trouble")
-        }
+        Worst::SUM => out.write_all(sum.as_bytes()),
         mark => out.write_all(ids.of_mark(mark).unwrap_or_default().as_bytes()),
     })?;
     String::from_utf8(item).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// "The same in 26 other applications; all of them save 2,394 GB·h", as HTML; empty if there are no others.
+fn sum(cause: &CauseTotal, report: &Report) -> String {
+    let others = cause.applications.saturating_sub(1);
+    if others == 0 {
+        return String::new();
+    }
+    let saved = saved_of_cause(&cause.savings, report.currency.as_deref());
+    let others = filters::counted(others, "other application");
+    escaped(&format!("The same kind of trouble is in {others}; all remedies for it together save {saved}."))
 }
 
 /// Writes the rows of the table. The applications in `report` come first; their rows link to their charts,
@@ -199,8 +210,8 @@ struct Worst<'a> {
 }
 
 impl Worst<'_> {
-    /// Where the number of other applications with such a trouble is filled in.
-    const ALIKE: &'static str = "+";
+    /// Where the other applications with such a trouble are filled in.
+    const SUM: &'static str = "+";
 
     /// The saving of its remedy.
     fn saves(&self) -> String {

@@ -89,7 +89,7 @@ fn by_storage_memory(app: &Application, spark: &Spark, params: &SparkMetricParam
     let heap = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or_default();
     let amounts = |executor: &Executor| {
         let time = Millis::from_secs(task_time(executor).whole_secs());
-        let storage = executor.storage;
+        let storage = &executor.storage;
         let allowed = storage.peak_used.unwrap_or_default().as_f64() * params.memory_allowance.get();
         let unused = storage.total.unwrap_or_default() - Bytes::from_f64(allowed).unwrap_or_default();
         (MbMillis::of(heap, time), MbMillis::of(unused, time))

@@ -69,7 +69,7 @@ impl<'a> Lifetimes<'a> {
             Some(containers) => containers.driver(),
             None => None,
         };
-        let driver_peaks = (inside && charge_driver && !local).then_some(&spark.driver.peaks);
+        let driver_peaks = (inside && charge_driver && !local).then_some(&*spark.driver.peaks);
         Some(Self {
             all: lifetimes,
             by_executor,
@@ -106,7 +106,7 @@ impl<'a> Lifetimes<'a> {
     }
 
     fn wasted(&self, params: &SparkMetricParams) -> Option<MbMillis> {
-        let peaks = self.all.iter().map(|lifetime| &lifetime.executor.peaks).chain(self.driver_peaks);
+        let peaks = self.all.iter().map(|lifetime| &*lifetime.executor.peaks).chain(self.driver_peaks);
         if peaks.into_iter().any(|peaks| peaks.unreadable() > 0) {
             return None;
         }

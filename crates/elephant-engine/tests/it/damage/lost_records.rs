@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::recordings::{Recording, recordings};
 
 /// A share of losses that change the report may stay unnoticed: the kinds in `docs/limits.md`.
-const MOST_UNNOTICED: f64 = 0.02;
+const MOST_UNNOTICED: f64 = 0.01;
 
 /// Numbers that look random and are the same in every run.
 struct Dice(u64);

@@ -21,7 +21,7 @@ const SINGLE: usize = 8;
 const BLOCKS: usize = 5;
 const NUMBERS: usize = 8;
 /// At most one in this many damaged logs may change a report silently.
-const ONE_IN: usize = 50;
+const ONE_IN: usize = 100;
 
 /// The report on a log.
 struct Reported {

@@ -3,6 +3,7 @@
 use super::Parallelism;
 use crate::spark::support::partitions::{Source, StageTasks};
 use crate::spark::support::slots::Slots;
+use elephant_analysis::fixed_cost::{TaskWork, fixed_cost};
 use elephant_base::stats::descriptive::{mean, median};
 use elephant_base::units::Millis;
 use elephant_base::whole::Whole;
@@ -11,6 +12,11 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::TroubleKind;
+
+/// What tasks read.
+const BYTES: [Counter; 3] =
+    [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
+const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
 
 /// A stage with a number of tasks that does not fit, and what that cost.
 pub(super) struct Lost<'a> {
@@ -46,6 +52,28 @@ fn reads_little(group: &TaskGroup, params: &Parallelism) -> bool {
     read.is_some_and(|read| (read as f64) < params.small_file_size.get() * group.tasks.len() as f64)
 }
 
+/// What a task takes whatever it reads, in milliseconds, if that is a large part of the mean time of the tasks.
+fn fixed(group: &TaskGroup, mean: f64, params: &Parallelism) -> Option<f64> {
+    let attempts = &group.attempts;
+    let unreadable = attempts.any_unreadable();
+    if unreadable.has_any(&BYTES) || unreadable.has_any(&RECORDS) {
+        return None;
+    }
+    let amount = |row, counters: &[Counter]| attempts.total(row, counters).map_or(0.0, |total| total as f64);
+    let task = |row| {
+        let time = attempts.run_time(row)?.as_f64();
+        Some(TaskWork { time, bytes: amount(row, &BYTES), records: amount(row, &RECORDS) })
+    };
+    let tasks: Vec<TaskWork> = group.winners().map(task).collect::<Option<_>>()?;
+    fixed_cost(&tasks).filter(|fixed| *fixed >= params.fixed_share.get() * mean)
+}
+
+/// The tasks for what a stage reads, if each reads as much as one handles well.
+fn tasks_of_good_size(group: &TaskGroup, params: &Parallelism) -> f64 {
+    let read = group.attempts.sum(&BYTES).unwrap_or_default() as f64;
+    (read / params.good_file_size.get()).ceil()
+}
+
 fn lost<'a>(
     app: &Advised<'_>,
     spark: &Spark,
@@ -63,8 +91,10 @@ fn lost<'a>(
     let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
     let apart = app.advice.small_tasks_apart.get() * small;
     let may_be_few = mean >= apart && count < params.aim().most_splits(slots);
-    let is_many = count >= params.many_times.get() * enough
-        && (middle < small || (middle < apart && reads_little(group, params)));
+    let may_be_many = count >= params.many_times.get() * enough;
+    let are_small = middle < small || (middle < apart && reads_little(group, params));
+    let fixed = if may_be_many && !are_small { fixed(group, mean, params) } else { None };
+    let is_many = may_be_many && (are_small || fixed.is_some());
     // Finding out what sets the number of tasks takes a look at all jobs. Most stages have a number that fits and end
     // here.
     if !may_be_few && !is_many {
@@ -83,11 +113,12 @@ fn lost<'a>(
         let time = if most < params.ignored_time.get() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if is_many {
-        let overhead = {
+        let overhead = fixed.unwrap_or_else(|| {
             let most = params.small_task_overhead.get();
             tasks.overhead_of_small(params.smallest_tasks.get(), middle, most)
-        };
-        (TroubleKind::ManyTasks, enough, overhead, ((count - enough) * overhead / slots).min(span))
+        });
+        let wanted = if fixed.is_some() { enough.max(tasks_of_good_size(group, params)) } else { enough };
+        (TroubleKind::ManyTasks, wanted, overhead, ((count - wanted).max(0.0) * overhead / slots).min(span))
     } else {
         return None;
     };
@@ -103,4 +134,51 @@ fn lost<'a>(
         overhead: Millis::from_f64(overhead).unwrap_or_default(),
         time,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elephant_base::severity::Severity;
+    use elephant_base::units::Timestamp;
+    use elephant_model::model::table::{Outcome, TimePoint};
+    use elephant_rule::finding::Finding;
+
+    const SLOTS: usize = 4;
+
+    /// The findings on 240 tasks for 4 slots, each of which takes `fixed` and `by_data` milliseconds on average, the latter by
+    /// its records.
+    fn found(fixed: i64, by_data: i64) -> Vec<Finding> {
+        let mut app = elephant_sample::app(&[]);
+        elephant_sample::executor(&mut app, "1").cores = Some(4);
+        let records = |task: i64| 2000 + (task * 37 % 100) * 160;
+        let time = |task: i64| fixed + by_data * records(task) / 10_000 + task % 3 * 8;
+        let tasks: Vec<(Outcome, i64)> = (0..240).map(|task| (Outcome::Succeeded, time(task))).collect();
+        elephant_sample::stage(&mut app, 0, &tasks);
+        let mut free = [0_i64; SLOTS];
+        for (row, task) in (0..240).enumerate() {
+            let (from, to) = (free[row % SLOTS], free[row % SLOTS] + time(task));
+            free[row % SLOTS] = to;
+            let attempts = &mut app.groups[0].attempts;
+            attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(from)));
+            attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(to)));
+            attempts.set_counter(row, Counter::ShuffleRecordsRead, Some(records(task)));
+            attempts.set_counter(row, Counter::ShuffleLocalBytesRead, Some(100 * records(task)));
+            attempts.set_counter(row, Counter::ExecutorRunTime, Some(time(task) - 5));
+        }
+        elephant_sample::succeed(&mut app);
+        app.finished_at = Some(Timestamp::from_millis(*free.iter().max().unwrap() + 1000));
+        let found = elephant_sample::evaluate(&app, "spark-parallelism", false).findings;
+        found.into_iter().filter(|it| it.severity > Severity::None).collect()
+    }
+
+    #[test]
+    fn tasks_whose_time_hardly_depends_on_their_data_are_too_many() {
+        let many = found(740, 476);
+        let lost = many[0].time("lost_ms").unwrap().as_f64();
+        assert_eq!((many.len(), many[0].tells), (1, TroubleKind::ManyTasks));
+        // 228 tasks fewer, on four slots.
+        assert!((lost / (228.0 * 740.0 / 4.0) - 1.0).abs() < 0.05, "{lost}: {}", many[0].message);
+        assert!(found(50, 1150).is_empty(), "tasks that take as long as their data");
+    }
 }

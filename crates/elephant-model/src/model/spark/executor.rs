@@ -1,6 +1,6 @@
 //! Executors: lifetimes, sizes, and memory peaks.
 
-use super::Resource;
+use super::{Rare, Resource, Unsaid};
 use crate::model::Symbol;
 use crate::model::conf::defaults::HEAP;
 use crate::model::counters::CounterMask;
@@ -90,9 +90,13 @@ pub struct Peaks {
 /// Higher than any value, so that no later value hides it.
 const UNREADABLE: i64 = i64::MAX;
 
+impl Unsaid for Peaks {
+    const UNSAID: &'static Self = &Self { values: [-1; ExecutorMetric::COUNT] };
+}
+
 impl Default for Peaks {
     fn default() -> Self {
-        Self { values: [-1; ExecutorMetric::COUNT] }
+        *Self::UNSAID
     }
 }
 
@@ -217,6 +221,10 @@ pub struct StorageMemory {
     pub peak_used: Option<Bytes>,
 }
 
+impl Unsaid for StorageMemory {
+    const UNSAID: &'static Self = &Self { total: None, on_heap: None, off_heap: None, peak_used: None };
+}
+
 /// Sums over the task attempts of one executor whose end is in the log. A sum is `None` if no attempt reports
 /// the value, or one reports an unreadable value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -253,6 +261,26 @@ pub struct ExecutorTotals {
     pub unreadable: CounterMask,
 }
 
+impl Unsaid for ExecutorTotals {
+    const UNSAID: &'static Self = &Self {
+        tasks: 0,
+        succeeded: 0,
+        failed: 0,
+        killed: 0,
+        task_time: None,
+        run_time: None,
+        cpu_time: None,
+        gc_time: None,
+        input: None,
+        output: None,
+        shuffle_read: None,
+        shuffle_write: None,
+        memory_spilled: None,
+        disk_spilled: None,
+        unreadable: CounterMask::NONE,
+    };
+}
+
 /// One executor, or the driver.
 #[derive(Debug, Clone, Default)]
 pub struct Executor {
@@ -281,11 +309,11 @@ pub struct Executor {
     /// The most task failures that led to an exclusion.
     pub failures_before_exclusion: Option<u64>,
     /// Its storage memory.
-    pub storage: StorageMemory,
+    pub storage: Rare<StorageMemory>,
     /// Peaks of its metrics, from heartbeats, tasks and stages.
-    pub peaks: Peaks,
+    pub peaks: Rare<Peaks>,
     /// The sums over its tasks.
-    pub totals: ExecutorTotals,
+    pub totals: Rare<ExecutorTotals>,
 }
 
 impl Executor {

@@ -9,6 +9,7 @@ mod job;
 mod native;
 mod origin;
 mod platform;
+mod rare;
 mod resources;
 mod sql;
 mod stage;
@@ -21,6 +22,7 @@ pub use job::{Job, JobResult};
 pub use native::NativeEngine;
 pub use origin::{Origin, Origins};
 pub use platform::{Platform, ShuffleService, is_databricks_job};
+pub use rare::{Rare, Unsaid};
 pub use resources::{Limit, Placement, Resource, ResourceProfile, TaskResource};
 pub use sql::{
     Fallback, JoinKind, Operator, OperatorEngine, OperatorKind, Plan, PlanFact, PlanMetric, PlanText,

@@ -37,9 +37,9 @@ impl Builder {
                 executor.storage.peak_used = None;
             }
         }
-        let executors = std::mem::take(&mut self.executors);
-        let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(Executor::is_driver);
-        self.spark.driver = drivers.into_iter().reduce(executors::merge).unwrap_or_default();
+        let mut executors = std::mem::take(&mut self.executors);
+        let drivers = executors.extract_if(.., |executor| executor.is_driver());
+        self.spark.driver = drivers.reduce(executors::merge).unwrap_or_default();
         for executor in executors.iter_mut().chain([&mut self.spark.driver]) {
             executors::drop_unreadable_sums(&mut executor.totals);
         }

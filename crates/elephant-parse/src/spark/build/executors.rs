@@ -108,7 +108,7 @@ impl Builder {
             executor.added_at = executor.added_at.or(at);
             executor.host = executor.host.or(host);
             let peak_used = executor.storage.peak_used;
-            executor.storage = StorageMemory { total, on_heap, off_heap, peak_used };
+            executor.storage = StorageMemory { total, on_heap, off_heap, peak_used }.into();
         }
     }
 

@@ -99,7 +99,18 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
     let succeeded = builder.jobs.iter().filter(|job| job.result == Some(JobResult::Succeeded));
     let last = succeeded.filter_map(|job| job.stages.last());
     let missing = last.filter(|stage| !known.contains(stage)).count() as u64;
-    builder.spark.gaps.stages += missing;
+    let blamed = builder.jobs.iter().filter_map(|job| blamed_stage(job.failure.as_deref()?));
+    let lost = blamed.filter(|stage| !known.contains(stage)).count() as u64;
+    builder.spark.gaps.stages += missing + lost;
+    if lost > 0 {
+        problems.warn("stages-missing", None, || {
+            counted(
+                lost,
+                "job failed because of a stage that is not in the event log",
+                "jobs failed because of stages that are not in the event log",
+            )
+        });
+    }
     if missing > 0 {
         problems.warn("stages-missing", None, || {
             counted(
@@ -109,6 +120,16 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
             )
         });
     }
+}
+
+/// The stage in a message such as "Job aborted due to stage failure: Task 5 in stage 3.0 failed 4 times"
+/// (`TaskSetManager.abort`).
+fn blamed_stage(failure: &str) -> Option<u32> {
+    let (_, task) = failure.split_once("aborted due to stage failure: Task ")?;
+    let (task, stage) = task.split_once(" in stage ")?;
+    let (stage, _) = stage.split_once('.')?;
+    task.parse::<u32>().ok()?;
+    stage.parse().ok()
 }
 
 /// A stage that failed because of a fetch has an attempt that says so.
@@ -260,5 +281,23 @@ fn metrics(builder: &mut Builder, problems: &mut Problems) {
                 "executors have no metrics at the ends of stages that they ran tasks of; their peaks may be too low",
             )
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::blamed_stage;
+
+    #[test]
+    fn messages_of_failed_jobs_name_their_stage() {
+        let failed = "Job aborted due to stage failure: Task 5 in stage 3.0 failed 4 times, most recent failure: Lost task";
+        assert_eq!(blamed_stage(failed), Some(3));
+        let others = [
+            "Job aborted due to stage failure: Total size of serialized results of 9 tasks is bigger than",
+            "Job aborted due to stage failure: Task serialization failed in stage 3.0 failed",
+            "Job 2 cancelled because SparkContext was shut down",
+            "",
+        ];
+        assert!(others.into_iter().all(|text| blamed_stage(text).is_none()));
     }
 }

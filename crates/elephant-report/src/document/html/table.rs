@@ -15,7 +15,7 @@ const LONG: usize = 30;
 /// A table; one with a title is a figure. `id` is the section's.
 pub(super) fn html(table: &Table<'_>, id: &str) -> String {
     let Some((kind, caption)) = &table.caption else {
-        let class = if table.is_sortable { "plain sortable" } else { "plain" };
+        let class = if table.is_sortable { "plain stacked sortable" } else { "plain stacked" };
         let long = if table.rows.len() > LONG { " long" } else { "" };
         let label = match table.name {
             Some(name) => format!("aria-label=\"{name}\""),
@@ -64,6 +64,13 @@ fn rows(table: &Table<'_>, class: &str) -> String {
     format!("<table class=\"{class}\">\n<thead><tr>{heads}</tr></thead>\n<tbody>{rows}\n</tbody>\n</table>")
 }
 
+impl Column {
+    /// What is above the column, as HTML.
+    pub(super) fn heading(&self) -> String {
+        escaped(&self.on_page.map_or_else(|| capital(&self.long), str::to_owned))
+    }
+}
+
 /// The scale of the drawings in a column.
 fn scale<'t>(table: &'t Table<'_>, place: usize) -> Option<Scale<'t>> {
     let axis: &Axis = table.columns.get(place)?.axis.as_ref()?;
@@ -80,7 +87,7 @@ fn head(column: &Column, scale: Option<&Scale<'_>>, is_sortable: bool) -> String
     };
     let title = match scale {
         Some(scale) => scale.head(),
-        None => escaped(&column.on_page.map_or_else(|| capital(&column.long), str::to_owned)),
+        None => column.heading(),
     };
     format!("<th scope=\"col\"{kind}>{title}</th>")
 }

@@ -52,7 +52,12 @@ pub(super) fn cell(column: &Column, cell: &Cell<'_>, scale: Option<&Scale<'_>>, 
     let remark = |remark: &Value<'_>| format!("<small>{}</small>", shown(remark));
     let parts: Vec<String> = badge.chain(cell.remarks.iter().map(remark)).collect();
     let end = element.split(' ').next().unwrap_or_default();
-    format!("<{element}{class}{key}>{}</{end}>", parts.join(" "))
+    // On a phone, where columns are below each other, each value has its own heading.
+    let heading = match column.kind {
+        Kind::Key => String::new(),
+        _ => format!(" data-h=\"{}\"", column.heading()),
+    };
+    format!("<{element}{class}{key}{heading}>{}</{end}>", parts.join(" "))
 }
 
 /// A value with its unit.

@@ -53,6 +53,25 @@ fn bad_lines_cost_one_warning_for_each_kind_and_file() {
     }
 }
 
+/// The times are next to each other in both tables: columns 1 and 2 of 2017, 6 and 7 of 2018.
+#[test]
+fn an_instance_that_ends_before_it_starts_is_told() {
+    for (trace, start) in [(Trace::Alibaba2017, 0), (Trace::Alibaba2018, 5)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(trace, TINY, folder.path());
+        assert!(!codes(&survey_of(&path)).iter().any(|(code, ..)| *code == "trace-ends-first"));
+        change(&path, trace, |lines| {
+            for line in &mut lines[5..8] {
+                let mut columns: Vec<&str> = line.split(',').collect();
+                columns.swap(start, start + 1);
+                *line = columns.join(",");
+            }
+        });
+        let codes = codes(&survey_of(&path));
+        assert!(codes.contains(&("trace-ends-first", 3, Some(Position::Line(6)))), "{trace:?} {codes:?}");
+    }
+}
+
 #[test]
 fn repeated_lines_count_once() {
     for trace in [Trace::Google2011, Trace::Alibaba2018] {

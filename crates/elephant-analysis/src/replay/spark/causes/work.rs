@@ -4,10 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::done::{Done, SLOWER, Start};
 use super::warm_up::WarmUps;
+use crate::fixed_cost::{TaskWork, fixed_cost};
 use crate::replay::Micros;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Attempt, Plan};
-use elephant_base::stats::descriptive::{median, quantile};
+use elephant_base::stats::descriptive::median;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::Attempts;
 use elephant_model::model::{Application, Symbol};
@@ -15,15 +16,6 @@ use elephant_model::model::{Application, Symbol};
 const BYTES: [Counter; 3] =
     [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
 const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
-
-/// A straight line through fewer tasks says nothing about a task without data.
-const FEWEST_OF_LINE: usize = 10;
-/// The time of a task without data counts from this multiple of its standard error on.
-const SIGNIFICANT: f64 = 2.0;
-/// That standard error is at most this share of the mean time: otherwise even a time that differs from zero may be anything.
-const PRECISE: f64 = 0.1;
-/// The quantile of the times that no task without data exceeds.
-const SHORTEST: f64 = 0.05;
 
 /// A slow task must also take this much longer than usual, in microseconds. The driver looks for tasks to copy this
 /// often (`spark.speculation.interval`), so shorter delays cannot be avoided.
@@ -157,30 +149,10 @@ impl Work {
         2.0 * self.overhead >= self.median
     }
 
-    /// The time that a task takes without any data, in microseconds: the intercept of the straight line through times over
-    /// bytes, at most the time of the shortest tasks. `None` if it is not known well: a line through few points, or through
-    /// tasks with about as much data, hits the axis anywhere.
+    /// The time that a task takes without any data, in microseconds; `None` if it is not known well.
     pub(super) fn intercept(&self) -> Option<f64> {
-        if self.done.len() < FEWEST_OF_LINE {
-            return None;
-        }
-        let count = self.done.len() as f64;
-        let mean = |value: fn(&Done) -> f64| self.done.iter().map(value).sum::<f64>() / count;
-        let (mean_bytes, mean_time) = (mean(|done| done.bytes), mean(|done| done.time));
-        let spread: f64 = self.done.iter().map(|done| (done.bytes - mean_bytes).powi(2)).sum();
-        let together: f64 =
-            self.done.iter().map(|done| (done.bytes - mean_bytes) * (done.time - mean_time)).sum();
-        if spread <= 0.0 {
-            return None;
-        }
-        let slope = (together / spread).max(0.0);
-        let intercept = slope.mul_add(-mean_bytes, mean_time);
-        let beside = |done: &Done| slope.mul_add(-done.bytes, done.time - intercept).powi(2);
-        let variance = self.done.iter().map(beside).sum::<f64>() / (count - 2.0);
-        let error = (variance * (count.recip() + mean_bytes * mean_bytes / spread)).sqrt();
-        let is_known = intercept > SIGNIFICANT * error && error <= PRECISE * mean_time;
-        let times: Vec<f64> = self.done.iter().map(|done| done.time).collect();
-        Some(intercept.min(quantile(&times, SHORTEST)?)).filter(|_| is_known)
+        let task = |done: &Done| TaskWork { time: done.time, bytes: done.bytes, records: done.records };
+        fixed_cost(&self.done.iter().map(task).collect::<Vec<_>>())
     }
 }
 
@@ -196,46 +168,4 @@ fn sum(rows: &Attempts, row: usize, counters: &[Counter]) -> f64 {
 /// A time as a span.
 pub(super) fn span(micros: f64) -> Micros {
     Micros::from_f64(micros)
-}
-
-#[cfg(test)]
-impl Work {
-    pub(super) fn of_times(done: Vec<Done>) -> Self {
-        let median = median(&done.iter().map(|done| done.time).collect::<Vec<_>>()).unwrap_or_default();
-        let warm_ups = WarmUps::default();
-        Self { done, median, overhead: 10.0, by_bytes: None, by_records: None, warm_ups }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Tasks with these bytes and times.
-    fn work(tasks: impl IntoIterator<Item = (f64, f64)>) -> Work {
-        Work::of_times(tasks.into_iter().map(|(bytes, time)| Done { bytes, ..Done::later(time) }).collect())
-    }
-
-    #[test]
-    fn a_task_without_data_takes_what_a_line_through_many_different_tasks_says() {
-        let noise = |task: i32| f64::from(task * 7 % 5 - 2) * 10.0;
-        let line =
-            |tasks: std::ops::Range<i32>| {
-                work(tasks.map(|task| {
-                    (f64::from(task), 10.0f64.mul_add(f64::from(task) * 10.0, 1000.0) + noise(task))
-                }))
-            };
-        let known = line(0..40).intercept().unwrap();
-        assert!((known - 1000.0).abs() < 30.0, "{known}");
-        // A few tasks, or tasks with about as much data.
-        assert_eq!(line(0..8).intercept(), None);
-        let alike = work((0..20).map(|task| (1e9 + f64::from(task % 3) * 1e6, 1e6 + 2e4 * noise(task))));
-        assert_eq!(alike.intercept(), None);
-    }
-
-    #[test]
-    fn a_task_without_data_takes_no_longer_than_the_shortest_ones() {
-        let flat = work((0..40).map(|task| (f64::from(task), if task % 10 == 0 { 900.0 } else { 1000.0 })));
-        assert_eq!(flat.intercept(), Some(900.0));
-    }
 }

@@ -168,7 +168,7 @@ pub mod model {
     pub mod spark {
         pub use elephant_model::model::spark::{
             ClusterManager, Exclusion, Executor, ExecutorMetric, ExecutorTotals, Facet, Gaps, Job, JobResult,
-            LogFacts, Operator, Peaks, PersistedRdd, Plan, PlanFact, PlanMetric, PlanText, Resource,
+            LogFacts, Operator, Peaks, PersistedRdd, Plan, PlanFact, PlanMetric, PlanText, Rare, Resource,
             ResourceProfile, Spark, SqlExecution, Stage, StageAttempt, StageStatus, StorageMemory,
             TaskResource,
         };

@@ -10,6 +10,18 @@ const SIGNIFICANT: f64 = 2.0;
 const PRECISE: f64 = 0.1;
 /// The quantile of the times that no task without data exceeds.
 const SHORTEST: f64 = 0.05;
+/// Larger tasks may take longer for their data than the line says, because they have to spill or to sort more: this share
+/// of what the line says is left at least.
+const LEAST: f64 = 0.7;
+
+/// What a task costs however little data it has, in the unit of the times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FixedCost {
+    /// At least this, if fewer tasks do the work.
+    pub least: f64,
+    /// What the recorded tasks say.
+    pub likely: f64,
+}
 
 /// The time of a task, and what it read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +38,7 @@ pub struct TaskWork {
 /// these explain the times better, at most the time of the shortest tasks. `None` if it is not known well: a line through
 /// few points, or through tasks with about as much data, hits the axis anywhere.
 #[must_use]
-pub fn fixed_cost(tasks: &[TaskWork]) -> Option<f64> {
+pub fn fixed_cost(tasks: &[TaskWork]) -> Option<FixedCost> {
     if tasks.len() < FEWEST {
         return None;
     }
@@ -35,7 +47,8 @@ pub fn fixed_cost(tasks: &[TaskWork]) -> Option<f64> {
     let lines = [Line::of(tasks, |task| task.bytes), Line::of(tasks, |task| task.records)];
     let line = lines.into_iter().flatten().min_by(|a, b| a.variance.total_cmp(&b.variance))?;
     let is_known = line.intercept > SIGNIFICANT * line.error && line.error <= PRECISE * mean_time;
-    is_known.then(|| line.intercept.min(shortest))
+    let least = LEAST * SIGNIFICANT.mul_add(-line.error, line.intercept);
+    is_known.then(|| FixedCost { least: least.min(shortest), likely: line.intercept.min(shortest) })
 }
 
 /// A straight line of times over amounts that does not fall.
@@ -75,7 +88,7 @@ mod tests {
     /// Tasks with these bytes and times.
     fn of_bytes(tasks: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
         let tasks = tasks.into_iter().map(|(bytes, time)| TaskWork { time, bytes, records: 1.0 });
-        fixed_cost(&tasks.collect::<Vec<_>>())
+        Some(fixed_cost(&tasks.collect::<Vec<_>>())?.likely)
     }
 
     fn noise(task: i32) -> f64 {
@@ -111,7 +124,8 @@ mod tests {
             bytes: f64::from(task * 13 % 40),
             records: f64::from(task),
         };
-        let known = fixed_cost(&(0..40).map(task).collect::<Vec<_>>()).unwrap();
-        assert!((known - 2000.0).abs() < 40.0, "{known}");
+        let FixedCost { least, likely } = fixed_cost(&(0..40).map(task).collect::<Vec<_>>()).unwrap();
+        assert!((likely - 2000.0).abs() < 40.0, "{likely}");
+        assert!((1300.0..1420.0).contains(&least), "{least}");
     }
 }

@@ -85,7 +85,7 @@ impl Analyze {
         };
         let render: Option<Render<'_>> = if format.is_some() { Some(&render) } else { None };
         let Analysis { report, pieces, unkept } = self.read(&inputs, (basis, &kind), options, render)?;
-        input.warn(&report.problems);
+        input.warn(&report.problems, Some(findings.has_details()));
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         match format {
             None => findings.write(&report, input, output)?,

@@ -149,7 +149,7 @@ impl Check {
         } else {
             input.run(|progress| engine::analyze_by(inputs.named(), basis, &options, progress))?
         };
-        input.warn(&report.problems);
+        input.warn(&report.problems, None);
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);
         let failed = unfinished.is_some();
@@ -161,7 +161,7 @@ impl Check {
             comparison.lost = lost_histories(baseline, &report, &inputs.parts());
         }
         let lost: Vec<SourceProblem> = comparison.lost.iter().map(|path| lost_problem(path)).collect();
-        input.warn(&lost);
+        input.warn(&lost, None);
         report.problems.extend(lost);
         let updated = self.update.then(|| update(baseline, &report, &comparison, self.prune));
         comparison.unfinished = unfinished;

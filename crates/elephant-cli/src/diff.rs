@@ -133,7 +133,7 @@ impl Diff {
         let named = Named { stdin: self.stdin.name(), ..Named::from(paths.as_slice()) };
         let basis = Basis { rules, prices: None };
         let report = self.input.run(|progress| engine::analyze_by(named, basis, &options, progress))?;
-        self.input.warn(&report.problems);
+        self.input.warn(&report.problems, Some(self.details));
         let failed = self.input.failed(&report.problems, report.named_input_failed);
         let (matching, left_out) = (report.applications.len(), report.summary.left_out);
         if failed {

@@ -233,6 +233,11 @@ impl FindingArgs {
         Ok(self.only.of(self.rules.load()?)?)
     }
 
+    /// Whether the report has all details.
+    pub(super) const fn has_details(&self) -> bool {
+        self.details
+    }
+
     /// Whether the format lists more of each query than those that took longest.
     fn needs_details(&self) -> bool {
         self.format == FormatArg::Csv && self.table != CsvTable::Findings

@@ -9,8 +9,8 @@ use super::counts::threads;
 use super::filter_args::FilterArgs;
 use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
-use super::{Color, output, progress};
-use elephant_engine::engine::{DUPLICATE, Progress};
+use super::{Color, output, progress, warnings};
+use elephant_engine::engine::Progress;
 use elephant_engine::results::{SourceProblem, Summary, SuppressionUse};
 use elephant_parse::Level as ProblemLevel;
 
@@ -94,10 +94,11 @@ impl InputArgs {
         }
     }
 
-    /// Prints warnings and errors. With `--quiet`, only [`Self::failed`] prints those that set the exit status.
-    pub(super) fn warn(&self, problems: &[SourceProblem]) {
+    /// Prints errors, and warnings, of which many of a kind are counted unless `--details` is given; `None` for a command
+    /// without that option. With `--quiet`, only [`Self::failed`] prints those that set the exit status.
+    pub(super) fn warn(&self, problems: &[SourceProblem], details: Option<bool>) {
         if !self.quiet {
-            warn(problems);
+            warnings::print(problems, details);
         }
     }
 
@@ -134,7 +135,7 @@ impl InputArgs {
         if is_empty {
             if self.quiet {
                 // Why nothing was read is more than a warning, so print it despite `--quiet`.
-                warn(problems);
+                warnings::print(problems, None);
             }
             Self::explain_empty(summary);
         }
@@ -159,7 +160,10 @@ impl InputArgs {
     pub(super) fn failed(&self, problems: &[SourceProblem], named_input_failed: bool) -> bool {
         let failed = self.has_failed(problems, named_input_failed);
         if failed && self.quiet {
-            print(problems, if self.strict { ProblemLevel::Warning } else { ProblemLevel::Error });
+            warnings::print_all(
+                problems,
+                if self.strict { ProblemLevel::Warning } else { ProblemLevel::Error },
+            );
         }
         failed
     }
@@ -192,45 +196,5 @@ pub(super) fn none_matches(left_out: u64) -> String {
     match left_out {
         1 => "the only application does not match the filters".to_owned(),
         _ => format!("the filters match none of the {left_out} applications"),
-    }
-}
-
-/// Whether a message begins with its file: "cannot read a.log: …".
-fn names(message: &str, source: &str) -> bool {
-    ["", "cannot read ", "cannot read the archive ", "cannot decompress "].iter().any(|words| {
-        let rest = message.strip_prefix(words).and_then(|rest| rest.strip_prefix(source));
-        rest.is_some_and(|rest| rest.starts_with([':', ' ']))
-    })
-}
-
-/// Maximum number of copies that are named on standard error.
-const COPIES_NAMED: usize = 3;
-
-/// Prints one line to standard error for each warning and error, and for the first copies of histories.
-pub(super) fn warn(problems: &[SourceProblem]) {
-    let copies = || problems.iter().filter(|entry| entry.problem.code == DUPLICATE);
-    for copy in copies().take(COPIES_NAMED) {
-        output::print_note(&format!("{}: {}", copy.source, copy.problem.message));
-    }
-    match copies().count().saturating_sub(COPIES_NAMED) {
-        0 => {}
-        1 => output::print_note("1 more copy of a history is counted once"),
-        more => output::print_note(&format!("{more} more copies of histories are counted once")),
-    }
-    print(problems, ProblemLevel::Warning);
-}
-
-/// Prints one line to standard error for each problem of `least` or worse.
-fn print(problems: &[SourceProblem], least: ProblemLevel) {
-    for entry in problems.iter().filter(|entry| entry.problem.level >= least) {
-        let problem = &entry.problem;
-        let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
-        let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
-        let source = if place.is_empty() && names(&problem.message, &entry.source) {
-            String::new()
-        } else {
-            format!("{}{place}: ", entry.source)
-        };
-        output::print_message(problem.level.name(), &format!("{source}{}{times}", problem.message));
     }
 }

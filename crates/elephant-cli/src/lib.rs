@@ -29,6 +29,7 @@ mod store;
 mod stragglers;
 mod trace_arg;
 mod view_args;
+mod warnings;
 mod watch;
 mod whatif;
 

@@ -174,7 +174,7 @@ impl Nodes {
             let of_types = types.problems().cloned();
             report.problems.extend(of_types.map(|problem| SourceProblem { source: source.clone(), problem }));
         }
-        self.input.warn(&report.problems);
+        self.input.warn(&report.problems, None);
         let summary = self.answer.summary;
         let text = TextOptions { summary, ..output.text_options(self.input.color) };
         let top = if summary { Some(0) } else { self.top.map(NonZeroUsize::get) };

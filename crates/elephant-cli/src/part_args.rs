@@ -52,7 +52,7 @@ pub(super) fn write_part(
     input: &InputArgs,
     file: Output,
 ) -> Result<Exit, Box<dyn Error>> {
-    input.warn(&part.problems);
+    input.warn(&part.problems, None);
     file.write(|out| kind.write(&part.body, out))?;
     Ok(Exit::Clean)
 }

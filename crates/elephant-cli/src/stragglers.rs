@@ -256,7 +256,7 @@ impl Stragglers {
         report.sort(self.sort.into());
         report.problems.extend(problems);
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
-        self.input.warn(&report.problems);
+        self.input.warn(&report.problems, Some(self.details));
         let text = TextOptions {
             details: self.details,
             summary: self.answer.summary,

@@ -140,7 +140,7 @@ impl WhatIf {
             whatif::report_with(inputs.named(), basis, &settings, &filter, &limits, progress)
         })?;
         report.sort(self.sort.into());
-        self.input.warn(&report.problems);
+        self.input.warn(&report.problems, Some(self.details));
         let summary = self.answer.summary;
         let text = TextOptions { summary, details: self.details, ..output.text_options(self.input.color) };
         let top = if summary { Some(0) } else { self.top.map(NonZeroUsize::get) };

@@ -370,6 +370,30 @@ fn pages_work_in_a_browser() {
 
 /// A page with many jobs contains only some of them until a link, also a pasted one, or the button asks for others.
 #[test]
+fn tables_fit_a_phone() {
+    let Some(browser) = Browser::start() else { return };
+    browser.window(390, 800);
+    for (name, arguments) in PAGES {
+        browser.open(&page(arguments));
+        let cut = "[...document.querySelectorAll('.stacked :is(td, th[scope=row])')] \
+                   .filter(cell => cell.checkVisibility()) \
+                   .filter(cell => cell.scrollWidth > cell.clientWidth + 1 \
+                                   || cell.getBoundingClientRect().right > innerWidth) \
+                   .map(cell => cell.textContent)";
+        assert_eq!(browser.value(cut), json!([]), "{name}");
+        assert!(
+            browser.value("document.querySelectorAll('.stacked td').length").as_u64() > Some(3),
+            "{name}"
+        );
+        assert_eq!(
+            browser.value("document.documentElement.scrollWidth <= innerWidth"),
+            json!(true),
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn jobs_are_shown_on_demand() {
     let Some(browser) = Browser::start() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -11,10 +11,10 @@ use thiserror::Error;
 use super::super::Exit;
 use super::super::counts::positive_count;
 use super::super::filter_args::FilterArgs;
-use super::super::input_args::warn;
 use super::super::limits::LimitArgs;
 use super::super::output::print_message;
 use super::super::path_args::{Inputs, ListArgs, StdinArgs};
+use super::super::warnings;
 use super::SimulationArgs;
 use elephant_base::address::Address;
 use elephant_engine::engine::Progress;
@@ -105,7 +105,7 @@ impl Patterns {
 /// Status 2 if an input could not be read, or if there was no application.
 fn exit(report: &PatternsReport) -> Exit {
     let Some(source) = &report.source else { return Exit::Clean };
-    warn(&source.problems);
+    warnings::print(&source.problems, None);
     if source.named_input_failed {
         return Exit::Failure;
     }

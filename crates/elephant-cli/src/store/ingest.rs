@@ -62,7 +62,7 @@ impl Ingest {
         let failed = |error| self.store.failed("write", &error);
         let (read, stored) = kept.map_err(failed)?;
         let stored = stored.map_err(failed)?;
-        self.input.warn(&read.problems);
+        self.input.warn(&read.problems, None);
         output.write(|out| writeln!(out, "{}", self.result(&read, &stored)))?;
         let Stored { unchanged, cut, .. } = stored;
         // It is not an error if all files are unchanged.

@@ -325,8 +325,7 @@ fn predict_spark(spark: &SparkReplays<'_>, change: &Change) -> Result<Prediction
         if places.is_empty() {
             return Err(Unknown::NotApplicable("no stage with this id completed"));
         }
-        let partitions =
-            |stage| Cause::Partitions(Partitions { stage, tasks, overhead: Overhead::Scheduler });
+        let partitions = |stage| Cause::Partitions(Partitions { stage, tasks, overhead: Overhead::Least });
         causes.extend(places.into_iter().map(partitions));
     }
     let Change { executors, cores, memory, .. } = *change;

@@ -58,7 +58,7 @@ fn savings_agree_with_runs_in_which_the_remedy_was_applied() {
     let without = |cause: Cause| move |plan: &Plan, app: &Application| plan.without(app, [&cause]).unwrap();
     let Some(skew) = saved("skew-big", without(Cause::Skew(None))) else { return };
     assert!((7.5..=10.5).contains(&skew), "9.0 s were measured, not {skew}");
-    let partitions = Partitions { stage: 2, tasks: 24, overhead: Overhead::Scheduler };
+    let partitions = Partitions { stage: 2, tasks: 24, overhead: Overhead::Least };
     let few = saved("few", without(Cause::Partitions(partitions))).unwrap();
     assert!((9.0..=13.0).contains(&few), "10.9 s were measured, not {few}");
     let failures = saved("failures", without(Cause::Failures)).unwrap();
@@ -138,7 +138,7 @@ fn other_numbers_of_tasks_do_not_prevent_failures() {
     let again = Task { attempt: 1, ..task(0, 1000) };
     let mut app = App::with(&[], 1, 2).stage(vec![failed, again, task(1, 0), task(2, 100), task(3, 200)]);
     app.end = Some(1100);
-    let takes = |tasks, others: &[Cause]| takes(&app, (tasks, Overhead::Scheduler), others).unwrap();
+    let takes = |tasks, others: &[Cause]| takes(&app, (tasks, Overhead::Least), others).unwrap();
     assert_eq!((takes(4, &[]), takes(8, &[]), takes(2, &[])), (1100, 1050, 1200));
     // Without the failure, four tasks of 100 ms on two slots.
     assert_eq!(takes(8, &[Cause::Failures]), 200);
@@ -153,9 +153,9 @@ fn where_tasks_are_mostly_overhead_all_of_their_time_may_be() {
         app.end = Some(160);
         app
     };
-    assert_eq!(takes(&stage(5), (2, Overhead::Scheduler), &[]), Ok(70));
-    assert_eq!(takes(&stage(5), (2, Overhead::Intercept), &[]), Ok(40));
-    assert_eq!(takes(&stage(15), (2, Overhead::Intercept), &[]), Err(Unknown::NoFit));
+    assert_eq!(takes(&stage(5), (2, Overhead::Least), &[]), Ok(70));
+    assert_eq!(takes(&stage(5), (2, Overhead::Most), &[]), Ok(40));
+    assert_eq!(takes(&stage(15), (2, Overhead::Most), &[]), Err(Unknown::NoFit));
 }
 
 fn stages() -> impl Strategy<Value = Stages> {

@@ -251,7 +251,8 @@ mod tests {
             Settings::read(&text, "x").unwrap_err().to_string()
         };
         assert!(with("tasks: 500", "tasks: 0").contains("tasks"));
-        assert!(with("onset_s: 7.6", "onset_s: 70").contains("HiveQL: onset_s"));
+        assert!(with("onset_s: 8.298", "onset_s: 70").contains("HiveQL: onset_s"));
+        assert!(with("correlation: 0.277", "correlation: 2").contains("HiveQL: correlation"));
         assert!(with("scan_s: 3", "scan_s: .nan").contains("scan_s"));
         assert!(with("online", "none").contains("none"));
         assert!(with("jobs:", "job:").contains("job"));

@@ -288,6 +288,6 @@ mod tests {
             !main.contains("<script") && !main.contains('\u{202e}') && main.contains("[U+202E]"),
             "{main}"
         );
-        assert!(main.contains("<td class=\"n\" data-v=\"1200\">1,200</td>"), "{main}");
+        assert!(main.contains("<td class=\"n\" data-v=\"1200\" data-h=\"Runs\">1,200</td>"), "{main}");
     }
 }

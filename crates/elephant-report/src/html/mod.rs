@@ -33,7 +33,7 @@ use crate::words::why_empty;
 use baseline::changes;
 use elephant_base::severity::Severity;
 use elephant_engine::engine::Pieces;
-use elephant_engine::results::{JobGroup, Report, RuleTotal, Totals};
+use elephant_engine::results::{CauseTotal, JobGroup, Report, RuleTotal, Totals};
 use elephant_verdict::savings::Sums;
 use frame::Code;
 use markdown::RulePage;
@@ -48,6 +48,8 @@ const SCRIPT: Code = Code {
 
 /// Kinds of trouble whose worst one is on the first screen.
 const WORST_TROUBLES: usize = 5;
+/// Kinds of trouble that are not folded.
+const FIRST_CAUSES: usize = 8;
 /// Maximum number of reasons listed for rules that were not evaluated.
 const MAX_REASONS: usize = 200;
 
@@ -112,6 +114,17 @@ impl Page<'_> {
 
     fn charted(&self) -> u64 {
         self.report.applications.iter().filter(|app| app.charts.is_some()).count() as u64
+    }
+
+    /// The kinds of trouble whose remedies save most.
+    fn first_causes(&self) -> &[CauseTotal] {
+        let causes = self.totals().causes.as_slice();
+        causes.split_at_checked(FIRST_CAUSES).map_or(causes, |(first, _)| first)
+    }
+
+    /// The other kinds.
+    fn more_causes(&self) -> &[CauseTotal] {
+        self.totals().causes.get(FIRST_CAUSES..).unwrap_or_default()
     }
 
     /// What the remedies of a kind of trouble save.

@@ -157,17 +157,23 @@ fn path(app: &Application) -> Option<BTreeSet<StageAttempt>> {
 }
 
 /// Puts each phase into the first lane that is free when it starts, and returns the number of lanes. `rows` are ordered
-/// by start.
+/// by start. Phases that would be too short to see share a lane, in which their bars may overlap: in a row of hundreds, each
+/// would otherwise take a lane from a phase that can be seen.
 fn pack(rows: &mut [PhaseRow], timeline: &Timeline) -> u64 {
     let least = i64::try_from(timeline.length().get()).unwrap_or(i64::MAX) / LEAST_WIDTH;
     let mut free: Vec<Timestamp> = Vec::new();
+    let mut of_tiny = None;
     for row in rows {
         let Some(start) = row.phase.started_at else { continue };
         let end = row.phase.finished_at.unwrap_or(timeline.to);
-        let end = end.max(Timestamp::from_millis(start.as_millis().saturating_add(least)));
-        if let Some((lane, free)) = (0..).zip(&mut free).find(|(_, free)| **free <= start) {
-            (row.lane, *free) = (Some(lane), end);
+        let visible = Timestamp::from_millis(start.as_millis().saturating_add(least));
+        let (is_tiny, end) = (end < visible, end.max(visible));
+        let shared = of_tiny.filter(|_| is_tiny);
+        let place = free.iter().position(|free| *free <= start).or(shared);
+        if let Some((place, free)) = place.and_then(|place| Some((place, free.get_mut(place)?))) {
+            (row.lane, *free) = (Some(place as u64), end.max(*free));
         } else if (free.len() as u64) < MOST_LANES {
+            of_tiny = of_tiny.or(is_tiny.then_some(free.len()));
             row.lane = Some(free.len() as u64);
             free.push(end);
         }
@@ -218,6 +224,15 @@ mod tests {
         let lanes: Vec<_> = phases.shown.iter().map(|row| row.lane).collect();
         assert_eq!(lanes, [Some(0), Some(1), Some(1), Some(0)]);
         assert_eq!((phases.lanes, phases.without_lane(), phases.left_out), (2, 0, 0));
+    }
+
+    #[test]
+    fn phases_too_short_to_see_share_a_lane() {
+        let tiny = (0..40).map(|number| (1000 + 3 * number, 1002 + 3 * number));
+        let stages: Vec<(i64, i64)> = [(0, 100_000), (500, 90_000)].into_iter().chain(tiny).collect();
+        let phases = phases(&app(&stages));
+        assert_eq!((phases.lanes, phases.without_lane()), (3, 0));
+        assert!(phases.shown[2..].iter().all(|row| row.lane == Some(2)));
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub(super) fn at_bound(cause: &spark::Cause, bound: Bound) -> Option<spark::Caus
         (Cause::Copies, Bound::Least) => Some(Cause::LosingCopies),
         (Cause::Partitions(partitions), bound) => {
             let overhead = match bound {
-                Bound::Least => Overhead::Scheduler,
-                Bound::Most => Overhead::Intercept,
+                Bound::Least => Overhead::Least,
+                Bound::Most => Overhead::Most,
             };
             Some(Cause::Partitions(Partitions { overhead, ..*partitions }))
         }

@@ -135,7 +135,7 @@ impl SparkReplays<'_> {
             Cause::Uneven => vec![spark::Cause::Stragglers(scope.clone()), spark::Cause::Skew(scope)],
             Cause::Tasks { count } => {
                 let stages = scope.ok_or(Unknown::NotApplicable("the finding does not say which stage"))?;
-                let overhead = spark::Overhead::Scheduler;
+                let overhead = spark::Overhead::Least;
                 let of = |stage| spark::Partitions { stage, tasks: count, overhead };
                 stages.into_iter().map(|stage| spark::Cause::Partitions(of(stage))).collect()
             }

@@ -65,7 +65,12 @@ fn fixed(group: &TaskGroup, mean: f64, params: &Parallelism) -> Option<f64> {
         Some(TaskWork { time, bytes: amount(row, &BYTES), records: amount(row, &RECORDS) })
     };
     let tasks: Vec<TaskWork> = group.winners().map(task).collect::<Option<_>>()?;
-    fixed_cost(&tasks).filter(|fixed| *fixed >= params.fixed_share.get() * mean)
+    fixed_cost(&tasks).map(|cost| cost.likely).filter(|fixed| *fixed >= params.fixed_share.get() * mean)
+}
+
+/// What a small task takes besides its work, in milliseconds.
+fn overhead_of_small(tasks: &StageTasks, median: f64, params: &Parallelism) -> f64 {
+    tasks.overhead_of_small(params.smallest_tasks.get(), median, params.small_task_overhead.get())
 }
 
 /// The tasks for what a stage reads, if each reads as much as one handles well.
@@ -113,10 +118,7 @@ fn lost<'a>(
         let time = if most < params.ignored_time.get() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if is_many {
-        let overhead = fixed.unwrap_or_else(|| {
-            let most = params.small_task_overhead.get();
-            tasks.overhead_of_small(params.smallest_tasks.get(), middle, most)
-        });
+        let overhead = fixed.unwrap_or_else(|| overhead_of_small(&tasks, middle, params));
         let wanted = if fixed.is_some() { enough.max(tasks_of_good_size(group, params)) } else { enough };
         (TroubleKind::ManyTasks, wanted, overhead, ((count - wanted).max(0.0) * overhead / slots).min(span))
     } else {

@@ -20,12 +20,34 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
     if !builder.seen.application_start || builder.seen.beyond_limit.any() {
         return;
     }
+    executor_ids(builder, problems);
     tasks(builder, problems);
     jobs(builder, problems);
     stages(builder, problems);
     fetches(builder, problems);
     queries(builder, problems);
     batches(builder, problems);
+}
+
+/// Cluster managers number executors from 0 or 1 on. A number is skipped only if its executor ended before it registered, which
+/// is rare: in one of 35 logs of the corpus.
+fn executor_ids(builder: &Builder, problems: &mut Problems) {
+    let ids: BTreeSet<u64> =
+        builder.spark.executors.iter().filter_map(|executor| executor.id.parse().ok()).collect();
+    let Some((first, last)) = ids.first().zip(ids.last()) else { return };
+    let numbered = last.saturating_sub((*first).min(1)).saturating_add(1);
+    let missing = numbered.saturating_sub(ids.len() as u64);
+    if missing > 0 {
+        problems.warn("executor-ids-missing", None, || {
+            counted(
+                missing,
+                "executor is not in the event log, judging by the ids of the others: it ended before it registered, or its \
+                 records are lost; no cost contains it",
+                "executors are not in the event log, judging by the ids of the others: they ended before they registered, \
+                 or their records are lost; no cost contains them",
+            )
+        });
+    }
 }
 
 /// Spark numbers all attempts of an application.

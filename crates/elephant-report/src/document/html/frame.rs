@@ -15,12 +15,12 @@ pub(crate) struct Code {
 /// Colours, tables and charts of every page.
 pub(crate) const STYLE: Code = Code {
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/page.css")),
-    hash: "sha256-pHMlAz+3+zmicrxhX7PdrjR81m5wfkIdVYexUnjJseg=",
+    hash: "sha256-GrL+B4HzpxeAtLlxiR1g/dIqvMd6SyIBB8GSG7NdFT4=",
 };
 /// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
 pub(crate) const CHART_STYLE: Code = Code {
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/charts.css")),
-    hash: "sha256-FsuYH7igA0B+q4R2dy2gzml+0YFF3YO97RGBNFmb/VI=",
+    hash: "sha256-L7xZwdpeI5VGOmRQwao0aN8gU8tgxQvwKa0UTJzEh7g=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(crate) const FLAG: Code = Code {

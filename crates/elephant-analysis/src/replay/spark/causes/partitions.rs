@@ -9,11 +9,12 @@ use elephant_model::model::Application;
 /// The overhead of a task, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Overhead {
-    /// The time outside of the run time. Fewer tasks save at least this.
-    Scheduler,
-    /// The time of a task without data, from a straight line through the times over the bytes. Fewer tasks save at most
-    /// this. More tasks take it in addition, or the time outside of the run time if no line fits well.
-    Intercept,
+    /// The least that it may be: the time outside of the run time. Fewer tasks save at least this, and most of what a
+    /// straight line through the times over the data says, if one fits well.
+    Least,
+    /// The most that it may be: the time of a task without data, by that line. More tasks take it in addition, or the time
+    /// outside of the run time if no line fits well.
+    Most,
 }
 
 /// Another number of tasks for a stage attempt.
@@ -43,11 +44,12 @@ pub(super) fn split(
     }
     let work = Work::of(plan, app, stage, change).filter(|_| tasks > 0).ok_or(Unknown::NoTasks)?;
     let fewer = (tasks as usize) < work.done.len();
-    let overhead = match (overhead, work.intercept()) {
-        (Overhead::Intercept, Some(intercept)) => intercept.max(work.overhead),
+    let overhead = match (overhead, work.fixed_cost()) {
+        (Overhead::Most, Some(cost)) => cost.likely.max(work.overhead),
+        (Overhead::Least, Some(cost)) if fewer => cost.least.max(work.overhead),
         // Where tasks mostly do nothing but start, their data have no visible effect: all of their time may be overhead.
-        (Overhead::Intercept, None) if fewer && work.is_mostly_overhead() => work.median,
-        (Overhead::Intercept, None) if fewer => return Err(Unknown::NoFit),
+        (Overhead::Most, None) if fewer && work.is_mostly_overhead() => work.median,
+        (Overhead::Most, None) if fewer => return Err(Unknown::NoFit),
         _ => work.overhead,
     };
     let mut parts = if fewer {

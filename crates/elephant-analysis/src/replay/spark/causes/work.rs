@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::done::{Done, SLOWER, Start};
 use super::warm_up::WarmUps;
-use crate::fixed_cost::{TaskWork, fixed_cost};
+use crate::fixed_cost::{FixedCost, TaskWork, fixed_cost};
 use crate::replay::Micros;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Attempt, Plan};
@@ -149,8 +149,8 @@ impl Work {
         2.0 * self.overhead >= self.median
     }
 
-    /// The time that a task takes without any data, in microseconds; `None` if it is not known well.
-    pub(super) fn intercept(&self) -> Option<f64> {
+    /// What a task costs without any data, in microseconds; `None` if it is not known well.
+    pub(super) fn fixed_cost(&self) -> Option<FixedCost> {
         let task = |done: &Done| TaskWork { time: done.time, bytes: done.bytes, records: done.records };
         fixed_cost(&self.done.iter().map(task).collect::<Vec<_>>())
     }

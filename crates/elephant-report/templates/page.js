@@ -10,9 +10,19 @@
   const byId = (id) => document.getElementById(id);
   const count = (value) => value.toLocaleString("en-US");
 
+  // With scripts, the browser reads the details as text, which takes a tenth of the time that all their elements would. Each
+  // is made when it is shown.
   const list = byId("detail-list");
-  const articles = new Map([...list.children].map((article) => [article.id, article]));
-  list.replaceChildren();
+  const source = byId("all-details").textContent;
+  const starts = [...source.matchAll(/<article class="app[^>]*? id="([^"]+)"/g)];
+  const details = starts.map((start, place) => ({ id: start[1], from: start.index, to: starts[place + 1]?.index, made: null }));
+  const articles = new Map(details.map((detail) => [detail.id, detail]));
+  const parsed = (detail) => {
+    const template = document.createElement("template");
+    template.innerHTML = source.slice(detail.from, detail.to);
+    return template.content.firstElementChild;
+  };
+  const made = (detail) => (detail.made ??= parsed(detail));
 
   const table = byId("index");
   const body = table.tBodies[0];
@@ -31,7 +41,7 @@
     const row = { element, place, words: null };
     // Searching each row by a selector would take a third of the time in which the page opens.
     const link = element.cells[NAME].firstElementChild;
-    row.article = link.hash ? articles.get(link.hash.slice(1)) : undefined;
+    row.detail = link.hash ? articles.get(link.hash.slice(1)) : undefined;
     row.severity = number(row, SEVERITY);
     row.job = element.dataset.job;
     row.day = element.dataset.day ?? UNKNOWN;
@@ -48,7 +58,8 @@
   const wordsOf = (row) => {
     if (row.words === null) {
       // A selector would look through all charts and evidence.
-      const parts = [...(row.article?.children ?? [])].filter((part) => part.classList.contains("finding"));
+      const children = row.detail ? (row.detail.made ?? parsed(row.detail)).children : [];
+      const parts = [...children].filter((part) => part.classList.contains("finding"));
       row.words = [row.element, ...parts].map((part) => part.textContent).join(" ").toLowerCase();
     }
     return row.words;
@@ -95,7 +106,7 @@
       if (!event.skipped) reachFlags(article);
     });
   };
-  const details = byId("details");
+  const section = byId("details");
 
   let order = rows;
   let most = FIRST;
@@ -130,18 +141,18 @@
   const showDetails = () => {
     const wanted = [];
     let left = 0;
-    for (const { article } of matching) {
-      if (!article) continue;
-      if (wanted.length < mostDetails) wanted.push(article);
+    for (const { detail } of matching) {
+      if (!detail) continue;
+      if (wanted.length < mostDetails) wanted.push(detail);
       else left += 1;
     }
     // Opened applications come first: the reader asked for them.
     const asked = [...opened].reverse();
-    const others = wanted.filter((article) => !opened.has(article));
-    list.replaceChildren(...asked, ...others);
+    const others = wanted.filter((detail) => !opened.has(detail));
+    list.replaceChildren(...[...asked, ...others].map(made));
     [...list.children].forEach(prepare);
     // Paper gets an application whole if the reader chose it.
-    details.classList.toggle("chosen", asked.length > 0 || list.children.length === 1);
+    section.classList.toggle("chosen", asked.length > 0 || list.children.length === 1);
     byId("more-details").hidden = left === 0;
     const open = asked.length + others.length;
     byId("shown-details").textContent = articles.size === 0 ? "" :
@@ -206,15 +217,16 @@
     if (column >= 0) sort(column, key.startsWith("-"));
   };
 
-  // The article that contains an element that is not in the document now.
-  const articleWith = (id) => {
-    const selector = `#${CSS.escape(id)}`;
-    return articles.get(id) ?? [...articles.values()].find((article) => article.querySelector(selector));
+  // The details that contain an element that is not in the document now.
+  const detailWith = (id) => {
+    const place = source.indexOf(` id="${id}"`);
+    const holds = (detail) => detail.from <= place && place < (detail.to ?? Infinity);
+    return articles.get(id) ?? (place < 0 ? undefined : details.find(holds));
   };
   // A link to one run's finding leads to the same finding of another run, if that run is not in this report.
   const known = (id) => {
     for (let name = id; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf("-")))) {
-      if (byId(name) || articleWith(name)) return name;
+      if (byId(name) || detailWith(name)) return name;
       if (!/^[aft]-[0-9a-f]+-/.test(name)) return null;
     }
     return null;
@@ -231,7 +243,7 @@
     const { target } = address();
     const id = target === "" ? null : known(target);
     if (id === null) return;
-    const hidden = byId(id) ? undefined : articleWith(id);
+    const hidden = byId(id) ? undefined : detailWith(id);
     if (hidden) {
       opened.delete(hidden);
       opened.add(hidden);
@@ -310,7 +322,7 @@
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => {
     body.replaceChildren(...matching.slice(0, PRINTED_ROWS).map((row) => row.element));
-    if (opened.size > 0) list.replaceChildren(...[...opened].reverse());
+    if (opened.size > 0) list.replaceChildren(...[...opened].reverse().map(made));
     byId("shown").textContent = `${count(Math.min(matching.length, PRINTED_ROWS))} of ${count(matching.length)} matching applications (${count(rows.length)} in total).`;
   });
   addEventListener("afterprint", () => { show(); showDetails(); });

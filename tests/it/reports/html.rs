@@ -25,7 +25,9 @@ pub(super) fn sound(page: &str) -> Html {
     const KNOWN: &str = "a article bdi body button code dd details div dl dt em figcaption figure footer g h1 h2 h3 \
         h4 h5 h6 head header html i input label li line main meta nav ol option p path pre rect script section select \
         small span strong style summary svg table tbody td text th thead title tr ul wbr";
-    let html = Html::parse_document(page);
+    // The parser of the tests, like a browser with scripts, takes what is in this element for text.
+    let page = page.replace("<noscript id=\"all-details\">", "").replace("</noscript>", "");
+    let html = Html::parse_document(&page);
     assert!(html.errors.is_empty(), "{:?}", html.errors);
     let known: BTreeSet<&str> = KNOWN.split_whitespace().collect();
     let found: BTreeSet<&str> = select(&html, "*").iter().map(|element| element.value().name()).collect();

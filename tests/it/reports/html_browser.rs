@@ -566,7 +566,7 @@ fn paper_gets_all_of_a_chosen_application() {
     };
     let drawn = |what: &str| {
         let drawn = format!(
-            "[...document.querySelectorAll('#detail-list {what}')].filter(e => e.checkVisibility() && e.getBoundingClientRect().height > 0).length"
+            "[...document.querySelectorAll('#details {what}')].filter(e => e.checkVisibility() && e.getBoundingClientRect().height > 0).length"
         );
         browser.value(&drawn).as_u64().unwrap()
     };

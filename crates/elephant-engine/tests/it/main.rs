@@ -17,6 +17,7 @@ mod damage;
 mod diagnosis;
 mod failures;
 mod gate;
+mod harm;
 mod input;
 mod mapreduce;
 mod nodes;

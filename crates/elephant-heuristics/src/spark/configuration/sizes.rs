@@ -20,6 +20,7 @@ use elephant_rule::wording::{change, plural};
 const CORES: &str = "executors have {cores} each ({limit})";
 const OVERHEAD: &str = "{setting}, for a heap of {heap} ({limit})";
 const FEWER_TASKS: &str = "run fewer tasks per JVM";
+const MEASURE: &str = "measure what the heap holds before you make it smaller: Spark logs it from 3.0 on";
 const STAR: &str = "{name} contains an asterisk";
 
 pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
@@ -105,18 +106,23 @@ fn helps(cutoffs: &Ascending<Size>, severity: Severity, app: &Application, fits:
     fits < now && cutoffs.severity(fits.as_f64()) < severity
 }
 
-/// Advice to use a heap of this size. For executors, also as many cores as this heap serves, and more executors.
+/// Advice to split executors into ones with a heap of this size, and as many cores as this heap serves, so that each task keeps
+/// its memory. A heap that nothing measured is not made smaller otherwise.
 fn split(app: &Application, key: ConfKey, now: Bytes, heap: Bytes) -> Advice {
     let heap = rounded_up(heap);
-    let mut changes = vec![change(app, key, Setting(heap))];
-    if key != ConfKey::ExecutorMemory {
-        return Advice::new("use a smaller heap").set(changes);
+    let cores =
+        whole(app, ConfKey::ExecutorCores).filter(|&cores| cores > 1 && key == ConfKey::ExecutorMemory);
+    let fewer = cores.map(|cores| {
+        let part = cores.saturating_mul(heap.whole_mib()) / now.whole_mib().max(1);
+        fewer_cores(app, cores, part.clamp(1, cores))
+    });
+    match fewer.filter(|fewer| !fewer.is_empty()) {
+        Some(fewer) => {
+            let changes = [change(app, key, Setting(heap))].into_iter().chain(fewer);
+            Advice::new("use a smaller heap and more executors").set_for_first(changes)
+        }
+        None => MEASURE.into(),
     }
-    if let Some(cores) = whole(app, ConfKey::ExecutorCores).filter(|&cores| cores > 1) {
-        let part = cores.saturating_mul(heap.whole_mib()).div_ceil(now.whole_mib().max(1));
-        changes.extend(fewer_cores(app, cores, part.clamp(1, cores)));
-    }
-    Advice::new("use a smaller heap and more executors").set_for_first(changes)
 }
 
 /// Fewer cores for each executor and as many more executors, if their number is fixed.

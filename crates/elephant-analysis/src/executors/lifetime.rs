@@ -57,7 +57,7 @@ pub fn executor_life(app: &Application, executor: &Executor) -> Option<Millis> {
 pub fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
     let dynamic = app.allocates_dynamically();
     let is_released = dynamic && executor.removed_at.is_some() && !executor.was_lost();
-    let until_last_task = executor.added_at.zip(executor.last_task_at.filter(|_| is_released));
+    let until_last_task = executor.added_at.zip(executor.totals.last_task_at.filter(|_| is_released));
     let working = until_last_task.and_then(|(added, last)| Millis::between(added, last));
     working.filter(|life| *life > Millis::ZERO).or_else(|| executor_life(app, executor))
 }

@@ -301,7 +301,7 @@ fn more_tasks(app: &Application, enough: u64) -> Advice {
 /// Advice for executors that started late, tasks that wait for locality, and keys that dominate.
 fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<Advice> {
     let mut advice = Vec::new();
-    let first_task = compared.iter().filter_map(|executor| executor.first_task_at).min();
+    let first_task = compared.iter().filter_map(|executor| executor.totals.first_task_at).min();
     let late = compared.iter().filter(|executor| executor.added_at > first_task).count();
     if first_task.is_some() && late > 0 {
         let what = format!(

@@ -195,9 +195,9 @@ fn executors(conf: &[(&str, &str)], lives: &[(i64, i64, u64)]) -> Application {
         executor.added_at = Some(Timestamp::from_millis(added * MINUTE));
         executor.removed_at = (removed < 60).then(|| Timestamp::from_millis(removed * MINUTE));
         executor.removed_reason = executor.removed_at.map(|_| "Executor killed by driver.".to_owned());
-        executor.first_task_at = executor.added_at;
+        executor.totals.first_task_at = executor.added_at;
         let last = added * MINUTE + i64::try_from(worked).unwrap() * MINUTE;
-        executor.last_task_at = Some(Timestamp::from_millis(last));
+        executor.totals.last_task_at = Some(Timestamp::from_millis(last));
         executor.totals.task_time = Some(Millis::from_secs(60 * worked));
         executor.storage.total = Some(Bytes::from_mib(1024));
     }

@@ -48,12 +48,12 @@ pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings
 fn add(executor: &mut Executor, attempts: &Attempts, row: usize) {
     let start = attempts.time(row, TimePoint::Start);
     let finish = attempts.time(row, TimePoint::Finish);
-    executor.first_task_at = match (executor.first_task_at, start) {
+    let totals: &mut ExecutorTotals = &mut executor.totals;
+    totals.first_task_at = match (totals.first_task_at, start) {
         (Some(known), Some(start)) => Some(known.min(start)),
         (known, start) => known.or(start),
     };
-    executor.last_task_at = executor.last_task_at.max(finish);
-    let totals = &mut executor.totals;
+    totals.last_task_at = totals.last_task_at.max(finish);
     totals.tasks += 1;
     totals.unreadable.insert_all(attempts.unreadable(row));
     match attempts.outcome(row) {
@@ -132,8 +132,6 @@ pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
     one.added_at = one.added_at.into_iter().chain(other.added_at).min();
     one.removed_at = one.removed_at.or(other.removed_at);
     one.removed_reason = one.removed_reason.or(other.removed_reason);
-    one.first_task_at = one.first_task_at.into_iter().chain(other.first_task_at).min();
-    one.last_task_at = one.last_task_at.max(other.last_task_at);
     one.exclusions += other.exclusions;
     one.failures_before_exclusion = one.failures_before_exclusion.max(other.failures_before_exclusion);
     one.storage.total = one.storage.total.or(other.storage.total);
@@ -147,6 +145,8 @@ pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
         succeeded: mine.succeeded + theirs.succeeded,
         failed: mine.failed + theirs.failed,
         killed: mine.killed + theirs.killed,
+        first_task_at: mine.first_task_at.into_iter().chain(theirs.first_task_at).min(),
+        last_task_at: mine.last_task_at.max(theirs.last_task_at),
         task_time: millis(mine.task_time, theirs.task_time),
         run_time: millis(mine.run_time, theirs.run_time),
         cpu_time: millis(mine.cpu_time, theirs.cpu_time),

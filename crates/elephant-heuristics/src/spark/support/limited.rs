@@ -83,7 +83,7 @@ mod tests {
         let mut app = elephant_sample::app(&[("spark.task.resource.gpu.amount", amount)]);
         let executor = elephant_sample::executor(&mut app, "1");
         executor.cores = Some(cores);
-        executor.resources = vec![Resource { name: "gpu".to_owned(), units: gpus }];
+        executor.resources = vec![Resource { name: "gpu".to_owned(), units: gpus }].into();
         app
     }
 

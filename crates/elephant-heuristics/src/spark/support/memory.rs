@@ -232,6 +232,23 @@ pub(crate) fn more_heap_advice(app: &Application, spark: &Spark) -> Vec<Advice> 
     vec![Advice::new(what).set_for_first(settings)]
 }
 
+/// Advice against tasks that got none of the memory that execution and storage share. A share of the heap below Spark's own
+/// leaves it unused.
+pub(crate) fn more_execution_memory(app: &Application, spark: &Spark) -> Vec<Advice> {
+    let Some(fraction) = app.conf.fraction(ConfKey::MemoryFraction).filter(|set| *set < MEMORY_FRACTION)
+    else {
+        return more_heap_advice(app, spark);
+    };
+    let now = ExecutorSize::now(app, spark);
+    let left = Bytes::from_f64(now.unified_per_task(fraction)).unwrap_or_default();
+    let what = format!("use Spark's usual share of the heap: this one leaves {left} to each task");
+    let mut advice = vec![Advice::new(what).set([change(app, ConfKey::MemoryFraction, MEMORY_FRACTION)])];
+    if fraction * 2.0 > MEMORY_FRACTION {
+        advice.extend(more_heap_advice(app, spark));
+    }
+    advice
+}
+
 /// The settings for executors of another size. If they have fewer cores, there are more executors, so that as many
 /// tasks run at once.
 pub(crate) fn resized(

@@ -5,7 +5,8 @@ use super::collections::Collections;
 use super::jvms::doubt_of_pauses;
 use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
-    self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
+    self, Setting, default_overhead, heap, is_local, more_execution_memory, more_heap_advice, more_overhead,
+    rounded_up,
 };
 use super::shuffle_service;
 use elephant_base::units::Bytes;
@@ -145,9 +146,8 @@ pub(crate) fn was_excluded_everywhere(text: &str) -> bool {
 pub(crate) fn against(app: &Advised<'_>, spark: &Spark, kind: FailureKind) -> Vec<Advice> {
     let remedy = || Advice::new(kind.remedy());
     match kind {
-        FailureKind::HeapSpace | FailureKind::GcOverhead | FailureKind::ExecutionMemory => {
-            more_heap_advice(app, spark)
-        }
+        FailureKind::HeapSpace | FailureKind::GcOverhead => more_heap_advice(app, spark),
+        FailureKind::ExecutionMemory => more_execution_memory(app, spark),
         FailureKind::ContainerMemory => vec![more_overhead_line(app)],
         FailureKind::DirectMemory => outside_the_heap(app, spark, remedy(), DIRECT_MEMORY),
         FailureKind::Metaspace => outside_the_heap(app, spark, remedy(), METASPACE),
@@ -392,6 +392,20 @@ mod tests {
         };
         assert!(first(25).starts_with("reduce garbage collection first: it took 25 % of"), "{}", first(25));
         assert!(first(9).starts_with("look for long garbage collections"), "{}", first(9));
+    }
+
+    #[test]
+    fn a_small_share_of_the_heap_is_told_where_tasks_lack_execution_memory() {
+        let of = |fraction, kind| {
+            settings(&[("spark.executor.memory", "2g"), ("spark.memory.fraction", fraction)], kind)
+        };
+        let usual = "--conf spark.memory.fraction=0.6 (now 0.04)";
+        assert_eq!(of("0.04", FailureKind::ExecutionMemory), [usual]);
+        assert_eq!(of("0.5", FailureKind::ExecutionMemory).len(), 2);
+        let larger = ["--conf spark.executor.memory=4g (now 2g)"];
+        assert_eq!(of("0.8", FailureKind::ExecutionMemory), larger);
+        // The rest of the heap is for the objects of user code, of which a heap that is full has too many.
+        assert_eq!(of("0.04", FailureKind::HeapSpace), larger);
     }
 
     #[test]

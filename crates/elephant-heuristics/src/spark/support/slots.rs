@@ -20,7 +20,8 @@ pub(in crate::spark) struct Slots<'a> {
 impl<'a> Slots<'a> {
     pub(in crate::spark) fn of(app: &'a Application, spark: &Spark) -> Self {
         let worker = |worker: &elephant_model::model::spark::Executor| {
-            let from = worker.added_at.or(worker.first_task_at).or(app.launched_at).or(app.submitted_at);
+            let from =
+                worker.added_at.or(worker.totals.first_task_at).or(app.launched_at).or(app.submitted_at);
             let to = worker.removed_at.map_or(i64::MAX, Timestamp::as_millis);
             (from.map_or(i64::MIN, Timestamp::as_millis), to, memory::slots(app, worker))
         };

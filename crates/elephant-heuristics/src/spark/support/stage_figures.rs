@@ -264,7 +264,7 @@ impl Slowest {
         let fresh = |first: Timestamp| start.is_some_and(|start| first <= start && start <= first + FRESH);
         let first = worker
             .filter(|worker| Some(worker.id.as_str()) == executor)
-            .any(|worker| worker.first_task_at.is_some_and(fresh));
+            .any(|worker| worker.totals.first_task_at.is_some_and(fresh));
         Self {
             executor: executor.map(str::to_owned),
             host: attempts.node(row).and_then(|host| app.strings.get(host)).map(str::to_owned),

@@ -237,6 +237,10 @@ pub struct ExecutorTotals {
     pub failed: u64,
     /// Attempts that were killed.
     pub killed: u64,
+    /// Launch of the first one.
+    pub first_task_at: Option<Timestamp>,
+    /// End of the last one.
+    pub last_task_at: Option<Timestamp>,
     /// From launch to end over all ended attempts ("totalDuration" of Spark's REST interface).
     pub task_time: Option<Millis>,
     /// "Executor Run Time".
@@ -261,12 +265,18 @@ pub struct ExecutorTotals {
     pub unreadable: CounterMask,
 }
 
+impl Unsaid for Vec<Resource> {
+    const UNSAID: &'static Self = &Self::new();
+}
+
 impl Unsaid for ExecutorTotals {
     const UNSAID: &'static Self = &Self {
         tasks: 0,
         succeeded: 0,
         failed: 0,
         killed: 0,
+        first_task_at: None,
+        last_task_at: None,
         task_time: None,
         run_time: None,
         cpu_time: None,
@@ -291,7 +301,7 @@ pub struct Executor {
     /// Number of cores.
     pub cores: Option<u32>,
     /// What else it has that tasks take, such as GPUs.
-    pub resources: Vec<Resource>,
+    pub resources: Rare<Vec<Resource>>,
     /// Its resource profile.
     pub resource_profile: Option<u32>,
     /// When it was added; the registration of its block manager if its own event is missing.
@@ -300,10 +310,6 @@ pub struct Executor {
     pub removed_at: Option<Timestamp>,
     /// Why it was removed.
     pub removed_reason: Option<String>,
-    /// Launch of its first task.
-    pub first_task_at: Option<Timestamp>,
-    /// End of its last task.
-    pub last_task_at: Option<Timestamp>,
     /// How often it was excluded, for the application or for a stage.
     pub exclusions: u64,
     /// The most task failures that led to an exclusion.

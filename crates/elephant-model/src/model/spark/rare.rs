@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn executor_of_which_little_is_known_is_small() {
-        assert!(size_of::<Executor>() <= 208, "{}", size_of::<Executor>());
+        assert!(size_of::<Executor>() <= 160, "{}", size_of::<Executor>());
     }
 
     #[test]

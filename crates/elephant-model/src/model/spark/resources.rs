@@ -233,7 +233,12 @@ mod tests {
 
     fn executor(cores: u32, units: u32) -> Executor {
         let resources = if units == 0 { Vec::new() } else { gpus(units) };
-        Executor { id: "1".to_owned(), cores: Some(cores), resources, ..Executor::default() }
+        Executor {
+            id: "1".to_owned(),
+            cores: Some(cores),
+            resources: resources.into(),
+            ..Executor::default()
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Builder {
             added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
         let before = held::of_executor(executor);
         if !added.resources.is_empty() {
-            executor.resources.clone_from(&added.resources);
+            executor.resources = added.resources.clone().into();
         }
         let after = held::of_executor(executor);
         self.held.change(before, after);

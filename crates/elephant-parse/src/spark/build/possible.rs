@@ -86,12 +86,12 @@ impl Builder {
             let registered = self.registered.get(&place).copied();
             let is_wrong = later(start, added, AFTER_THE_END)
                 || later(added, end, AFTER_THE_END)
-                || later(added, executor.first_task_at, TOLERANCE)
+                || later(added, executor.totals.first_task_at, TOLERANCE)
                 || added.zip(registered).is_some_and(|(one, other)| apart(one, other) > UNTIL_REGISTERED);
             forget(&mut executor.added_at, is_wrong, &mut self.seen.outside.executors);
             let removed = executor.removed_at;
             let is_wrong = later(removed, end, AFTER_THE_END)
-                || later(executor.last_task_at, removed, AFTER_THE_END)
+                || later(executor.totals.last_task_at, removed, AFTER_THE_END)
                 || later(executor.added_at, removed, TOLERANCE);
             forget(&mut executor.removed_at, is_wrong, &mut self.seen.outside.executors);
             let is_default = executor.resource_profile.unwrap_or_default() == 0 && !executor.is_driver();

@@ -17,11 +17,9 @@
   const starts = [...source.matchAll(/<article class="app[^>]*? id="([^"]+)"/g)];
   const details = starts.map((start, place) => ({ id: start[1], from: start.index, to: starts[place + 1]?.index, made: null }));
   const articles = new Map(details.map((detail) => [detail.id, detail]));
-  const parsed = (detail) => {
-    const template = document.createElement("template");
-    template.innerHTML = source.slice(detail.from, detail.to);
-    return template.content.firstElementChild;
-  };
+  const parser = new DOMParser();
+  const parsed = (detail) =>
+    parser.parseFromString(source.slice(detail.from, detail.to), "text/html").body.firstElementChild;
   const made = (detail) => (detail.made ??= parsed(detail));
 
   const table = byId("index");

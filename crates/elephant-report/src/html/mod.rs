@@ -43,7 +43,7 @@ pub(super) use piece::piece;
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/page.js")),
-    hash: "sha256-HiklGgL/avSV4d95wNFFiHI3/o6Dmnl/ZIw2bbtMleU=",
+    hash: "sha256-9enn2dEV6cFBrGriBq+P+cvzJUt1FxeLxX/4hSsrdUw=",
 };
 
 /// Kinds of trouble whose worst one is on the first screen.

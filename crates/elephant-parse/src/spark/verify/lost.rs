@@ -29,13 +29,13 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
     batches(builder, problems);
 }
 
-/// Cluster managers number executors from 0 or 1 on. A number is skipped only if its executor ended before it registered, which
+/// Cluster managers number executors. A number is skipped only if its executor ended before it registered, which
 /// is rare: in one of 35 logs of the corpus.
 fn executor_ids(builder: &Builder, problems: &mut Problems) {
     let ids: BTreeSet<u64> =
         builder.spark.executors.iter().filter_map(|executor| executor.id.parse().ok()).collect();
     let Some((first, last)) = ids.first().zip(ids.last()) else { return };
-    let numbered = last.saturating_sub((*first).min(1)).saturating_add(1);
+    let numbered = last.saturating_sub(*first).saturating_add(1);
     let missing = numbered.saturating_sub(ids.len() as u64);
     if missing > 0 {
         problems.warn("executor-ids-missing", None, || {

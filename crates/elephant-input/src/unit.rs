@@ -44,6 +44,12 @@ pub fn history_name(path: &Path) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
+/// What a log is called until it ends.
+#[must_use]
+pub fn in_progress(path: &str) -> String {
+    format!("{path}{}", log_name::IN_PROGRESS)
+}
+
 /// Whether two paths are those of one event log at different times: Spark renames a log at its end, and replaces parts
 /// of a rolling one.
 #[must_use]

@@ -17,7 +17,7 @@ fn printed(folder: &Path, arguments: &[&str]) -> String {
 }
 
 fn json(folder: &Path, arguments: &[&str]) -> Value {
-    serde_json::from_str(&printed(folder, &[arguments, &["--quiet", "--format", "json"]].concat())).unwrap()
+    serde_json::from_str(&printed(folder, &[arguments, &["--format", "json"]].concat())).unwrap()
 }
 
 /// A log with this id, whole or cut.
@@ -42,14 +42,13 @@ fn chosen(applications: &Value, id: &str) -> Chosen {
 /// Folders with a file of two applications and another file of one of them, of which one copy is cut.
 fn folders(root: &Path) -> Vec<(PathBuf, &'static str)> {
     let mut folders = Vec::new();
-    for (name, whole_is_in) in [("application_1_0001", "both"), ("a", "both"), ("z", "both"), ("a", "single")] {
+    for (name, whole_is_in) in [("application_1_0001", "both"), ("a", "both"), ("z", "both"), ("a", "single")]
+    {
         for comes_first in [true, false] {
             let folder = root.join(format!("{name}-{whole_is_in}-{comes_first}"));
             fs::create_dir(&folder).unwrap();
-            let (copy, other) = (
-                log("application_1_0001", whole_is_in == "both"),
-                log("application_1_0002", true),
-            );
+            let (copy, other) =
+                (log("application_1_0001", whole_is_in == "both"), log("application_1_0002", true));
             let both = if comes_first { copy + &other } else { other + &copy };
             fs::write(folder.join("both"), both).unwrap();
             fs::write(folder.join(name), log("application_1_0001", whole_is_in == "single")).unwrap();
@@ -66,8 +65,7 @@ fn the_most_complete_copy_counts_in_a_report_and_in_parts_of_it() {
         let whole = json(&folder, &["analyze", "."]);
         let of = |report: &Value| chosen(&report["applications"], "application_1_0001");
         assert_eq!(of(&whole), [(wanted.to_owned(), 3)], "{}", folder.display());
-        let copies = whole["summary"]["copies_count"].as_u64();
-        assert_eq!(copies, Some(1), "{}", whole["summary"]);
+        assert_eq!(whole["summary"]["applications"], 2);
         let names: Vec<String> = fs::read_dir(&folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -77,7 +75,8 @@ fn the_most_complete_copy_counts_in_a_report_and_in_parts_of_it() {
         }
         let parts = names.iter().map(|name| format!("../{name}.part"));
         let parts: Vec<String> = parts.collect();
-        let merge: Vec<&str> = ["analyze", "--merge"].into_iter().chain(parts.iter().map(String::as_str)).collect();
+        let merge: Vec<&str> =
+            ["analyze", "--merge"].into_iter().chain(parts.iter().map(String::as_str)).collect();
         assert_eq!(of(&json(&folder, &merge)), [(wanted.to_owned(), 3)], "{}", folder.display());
     }
 }
@@ -127,4 +126,37 @@ fn the_id_of_a_log_without_one_does_not_depend_on_how_it_is_named() {
         let report = json(from, &["analyze", path]);
         assert_eq!(report["applications"][0]["id"], "app-x", "{path} from {}", from.display());
     }
+}
+
+#[cfg(feature = "store")]
+#[test]
+fn folders_with_one_name_do_not_overwrite_each_other_and_reports_name_files_as_the_user_does() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = |name: &str| root.path().join(name);
+    for (name, id) in [("a", "application_1_0001"), ("b", "application_1_0002")] {
+        fs::create_dir_all(folder(name).join("logs")).unwrap();
+        fs::write(folder(name).join("logs/log"), log(id, true)).unwrap();
+        printed(&folder(name), &["ingest", "--quiet", "--store", "../x.db", "logs"]);
+    }
+    let history = json(root.path(), &["history", "--store", "x.db", "--worst"]);
+    let applications = history["applications"].as_array().unwrap();
+    let mut sources: Vec<&str> = applications.iter().map(|app| app["source"].as_str().unwrap()).collect();
+    sources.sort_unstable();
+    let absolute = fs::canonicalize(root.path()).unwrap().display().to_string();
+    assert_eq!(sources, ["a", "b"].map(|name| format!("file://{absolute}/{name}/logs/log")));
+    // The same file under other names.
+    let by_path = format!("{absolute}/a/logs/log");
+    for (from, path) in [("a", "./logs"), ("a/logs", "."), ("b", "../a/logs/log"), ("b", by_path.as_str())] {
+        let line =
+            printed(&folder(from), &["ingest", "--quiet", "--store", &format!("{absolute}/x.db"), path]);
+        assert!(line.starts_with("0 files read, 0 skipped, 0 failed, 1 unchanged"), "{from} {path}: {line}");
+    }
+    let report = json(&folder("a"), &["analyze", "logs", "--store", "../x.db"]);
+    assert_eq!(report["applications"][0]["sources"][0], "logs/log");
+    let line =
+        printed(&folder("b"), &["ingest", "--quiet", "--store", "../x.db", "--cluster", "prod", "../a/logs"]);
+    assert!(line.contains(" 1 unchanged "), "{line}");
+    let history =
+        json(root.path(), &["history", "--store", "x.db", "--worst", "--app", "application_1_0001"]);
+    assert_eq!(history["applications"][0]["cluster"], "prod", "{history:#}");
 }

@@ -95,11 +95,13 @@ pub(super) fn rename(
                 let update = "UPDATE file SET path = ?2 WHERE path = ?1";
                 database.send(update, &values![earlier.as_slice(), bytes(address)])?;
                 let (earlier, address) = (String::from_utf8_lossy(earlier), address.to_string_lossy());
-                let update = "UPDATE application SET source = ?2 || substr(source, length(?1) + 1), cluster = \
-                              coalesce(CAST(?5 AS TEXT), cluster) WHERE (source = ?1 OR \
-                              source >= ?3 AND source < ?4) AND NOT EXISTS (SELECT 1 FROM application AS other WHERE \
-                              other.id = application.id AND other.attempt = application.attempt AND other.source = ?2 \
-                              || substr(application.source, length(?1) + 1))";
+                // PostgreSQL indexes only the beginnings.
+                let update = "UPDATE application SET source = ?2 || substr(source, length(CAST(?1 AS TEXT)) + 1), cluster = \
+                              coalesce(CAST(?5 AS TEXT), cluster) WHERE substr(source, 1, 500) >= substr(CAST(?1 AS \
+                              TEXT), 1, 500) AND substr(source, 1, 500) <= substr(CAST(?4 AS TEXT), 1, 500) AND (source \
+                              = ?1 OR source >= ?3 AND source < ?4) AND NOT EXISTS (SELECT 1 FROM application AS other \
+                              WHERE other.id = application.id AND other.attempt = application.attempt AND other.source \
+                              = ?2 || substr(application.source, length(CAST(?1 AS TEXT)) + 1))";
                 // `\"` is the next character after `!`, which is between an archive and its member.
                 let (archive, after) = (format!("{earlier}!"), format!("{earlier}\""));
                 database.send(update, &values![&*earlier, &*address, archive, after, cluster])?;

@@ -162,9 +162,9 @@ impl<'c> Writer<'c> {
             Some(limits::TIME) => None,
             limit => Some(self.runs.of_file(self.database, limit.is_some())?),
         };
-        let replaces =
-            |earlier: &str| self.was_continued(earlier, app) || self.was_relative(earlier, &source);
-        let replaces = Replaces { has: &replaces, any: !self.sources.relative.is_empty() };
+        let called = self.called_earlier(app, &source);
+        let replaces = |earlier: &str| called.as_deref() == Some(earlier) || self.was_continued(earlier, app);
+        let replaces = Replaces { has: &replaces, any: called.is_some() };
         let origin = Origin { source: &source, cluster: self.sources.cluster, replaces };
         let (database, run, last) = (&*self.database, self.runs.run, self.last);
         let Sources { addresses, relative, .. } = self.sources;
@@ -283,10 +283,11 @@ impl<'c> Writer<'c> {
             && (self.sources.storages.has(&called) || !called.exists())
     }
 
-    /// Whether an earlier record has the path of this source as the user named it.
-    fn was_relative(&self, earlier: &str, source: &str) -> bool {
-        let relative = self.sources.relative.of(Path::new(source));
-        relative.is_some_and(|relative| relative == earlier.as_bytes())
+    /// What an earlier version called the source with this address: as the user had named it.
+    fn called_earlier(&self, app: &ApplicationReport, source: &str) -> Option<String> {
+        let file = self.sources.addresses.of(file_of(self.listed, app.sources.first()?));
+        let earlier = String::from_utf8_lossy(self.sources.relative.of(&file)?);
+        Some(format!("{earlier}{}", source.strip_prefix(file.to_str()?)?))
     }
 
     /// Records all other files, and the end of the run.
@@ -340,6 +341,9 @@ impl<'c> Writer<'c> {
                 let file = (*path, &*sources.addresses.of(path));
                 if forget_others(database, (run, &found), listed, file)? {
                     record_file(database, run_of_file, (file.1, state), problem)?;
+                }
+                if let Some(earlier) = sources.relative.of(file.1) {
+                    forget_relative(database, earlier)?;
                 }
             }
             end(database, &runs, now)

@@ -402,6 +402,7 @@ fn records_of_earlier_versions_are_those_of_their_files() {
         for name in ["app-1", "app-2", "app-3"] {
             fs::write(place(name), log(name)).unwrap();
         }
+        fs::write(place("a.zip"), Zip::new().member("app-4", log("app-4").as_bytes()).finish()).unwrap();
         crate::schema::migrate_until(&database, 13).unwrap();
         let size = i64::try_from(log("app-1").len()).unwrap();
         let run = database
@@ -412,23 +413,36 @@ fn records_of_earlier_versions_are_those_of_their_files() {
             .unwrap();
         // One file as it is, one that has grown since, one by its absolute path, and one that is gone.
         let absolute = fs::canonicalize(place("app-3")).unwrap().display().to_string();
-        let files = [("logs/app-1", size), ("./logs/app-2", 5), (&absolute, size), ("logs/app-9", 5)];
-        for (path, size) in files {
+        let files = [
+            ("logs/app-1", size, ""),
+            ("./logs/app-2", 5, ""),
+            (&absolute, size, ""),
+            ("logs/app-9", 5, ""),
+            ("logs/a.zip", 5, "!app-4"),
+        ];
+        for (path, size, member) in files {
             let modified = listed_state(folder.path(), path);
             let file = "INSERT INTO file (path, size, modified, run) VALUES (?1, ?2, ?3, ?4)";
             database.execute(file, &values![path.as_bytes(), size, modified, run]).unwrap();
-            let id = path.rsplit('/').next().unwrap();
+            let path = format!("{path}{member}");
+            let id = path.rsplit(['/', '!']).next().unwrap();
             let application = "INSERT INTO application (id, attempt, source, files, run, job, engine, status, complete, \
                                judged, severity, score) VALUES (?1, '', ?2, 1, ?3, ?4, 'spark', 'unknown', FALSE, FALSE, \
                                0, 0)";
-            database.execute(application, &values![id, path, run, job]).unwrap();
+            database.execute(application, &values![id, path.as_str(), run, job]).unwrap();
         }
         let mut store = Store::with(database).unwrap();
-        assert_eq!(ingest(&mut store, folder.path()).summary.applications, 3);
-        let kept = ["file:///logs/app-1", "file:///logs/app-2", "file:///logs/app-3", "logs/app-9"];
+        assert_eq!(ingest(&mut store, folder.path()).summary.applications, 4);
+        let kept = [
+            "file:///logs/a.zip!app-4",
+            "file:///logs/app-1",
+            "file:///logs/app-2",
+            "file:///logs/app-3",
+            "logs/app-9",
+        ];
         let kept: Vec<_> = kept.iter().map(|source| (true, (*source).to_owned())).collect();
         assert_eq!(records(&store, folder.path()), kept);
-        assert_eq!(store.database.count("SELECT count(*) FROM file", &[]).unwrap(), 4);
+        assert_eq!(store.database.count("SELECT count(*) FROM file", &[]).unwrap(), 5);
         assert_eq!(ingest(&mut store, folder.path()).summary.files_found, 0);
     }
 }

@@ -369,26 +369,48 @@ def is_named(source, named):
 
 
 def run_of(record):
-    """What all copies of a run have in common: ids alone are not unique."""
-    start = record.get("submitted_at") or record.get("started_at")
-    return tuple(record.get(key) for key in ("engine", "id", "attempt", "name", "user")) + (start,)
+    """What all records of one application have in common. Two clusters may have the same ids."""
+    return tuple(record.get(key) for key in ("engine", "id", "attempt"))
+
+
+def facts_of(record):
+    """What tells runs with one id apart, as far as the history has it: one that ends early lacks the start."""
+    return (record.get("submitted_at") or record.get("started_at"), record.get("name"), record.get("user"))
+
+
+def extent_of(record):
+    """How complete a history is."""
+    tasks = ((record.get("metrics") or {}).get("tasks") or {}).values()
+    sums = [sum((kind or {}).get(key) or 0 for kind in tasks) for key in ("total_count", "attempts_count")]
+    return [bool(record.get("complete")), record.get("finished_at") is not None] + sums
 
 
 def counted(copies):
-    """The applications that count of those that say they are one run, and a problem for each of the others. As
-    elephant-rs chooses: complete histories with the same content are copies of the first by path, and an incomplete one is
-    a copy of any that tells more."""
-    content = lambda record: json.dumps([record.get("finished_at"), (record.get("metrics") or {}).get("tasks")])
+    """The applications that count of those with one id, and a problem for each of the others. As elephant-rs chooses:
+    complete histories with the same content are copies of the first by path, an incomplete one is a copy of the most
+    complete one of its run, and one without a start, name or user is a copy of one that has them and tells as much."""
     # The most files first: a history with its configuration tells more.
     copies = sorted(copies, key=lambda record: (-len(record["sources"]), record["sources"]))
-    told = lambda record: (record.get("complete") or False, record.get("finished_at") is not None)
-    best = max(copies, key=told)
-    seen = {}
+    content = lambda record: json.dumps([facts_of(record), record.get("finished_at"), extent_of(record)])
+    best, whole = {}, {}
     for record in copies:
+        facts = facts_of(record)
+        if facts not in best or extent_of(record) > extent_of(best[facts]):
+            best[facts] = record
         if record.get("complete"):
-            other = seen.setdefault(content(record), record)
-        else:
-            other = best
+            whole.setdefault(content(record), record)
+    chosen = [whole[content(record)] if record.get("complete") else best[facts_of(record)] for record in copies]
+    kept = [record for record, other in zip(copies, chosen) if other is record]
+    unknown = lambda record: sum(fact is None for fact in facts_of(record))
+    joined = {}
+    for record in sorted((one for one in kept if not one.get("complete") and unknown(one)), key=unknown):
+        agrees = lambda other: all(own in (None, fact) for own, fact in zip(facts_of(record), facts_of(other)))
+        others = [one for one in kept if unknown(one) < unknown(record) and agrees(one) and extent_of(one) >= extent_of(record)]
+        if others:
+            other = max(others, key=extent_of)
+            joined[id(record)] = joined.get(id(other), other)
+    for record, other in zip(copies, chosen):
+        other = joined.get(id(other), other)
         if other is record:
             yield record
             continue

@@ -94,6 +94,25 @@ class Bisection(unittest.TestCase):
         self.assertEqual([app["sources"][0] for app in chosen if app["type"] == "application"], ["b", "d"])
         self.assertEqual(sorted(told["source"] for told in chosen if told["type"] == "problem"), ["a", "c"])
 
+    def test_the_most_complete_copy_counts(self):
+        def record(source, tasks, attempts, **more):
+            metrics = {"tasks": {"task": {"total_count": tasks, "attempts_count": attempts}}}
+            record = {"id": "a", "sources": [source], "complete": False, "metrics": metrics, "type": "application"}
+            return dict(record, **{"submitted_at": "t", "name": "etl", **more})
+
+        def sources(*records):
+            for given in (records, records[::-1]):
+                chosen = [app["sources"][0] for app in fleet.counted(given) if app["type"] == "application"]
+                yield sorted(chosen)
+
+        for chosen in sources(record("a", 4, 4), record("b", 6, 6), record("c", 6, 5)):
+            self.assertEqual(chosen, ["b"])
+        # A log that ends before the start of its application tells less, and another start is another run.
+        for chosen in sources(record("a", 0, 0, submitted_at=None, name=None), record("b", 6, 6, submitted_at="u")):
+            self.assertEqual(chosen, ["b"])
+        for chosen in sources(record("a", 6, 6), record("b", 6, 6, submitted_at="u"), record("c", 9, 9, submitted_at=None)):
+            self.assertEqual(chosen, ["a", "b", "c"])
+
 
 # Copies a file of the file system `there:`. It fails for ever if the file is missing, and once if it is shy.
 FETCH = """

@@ -41,6 +41,7 @@ Exit status: 0 no findings at or above --fail-on; 1 findings at or above --fail-
 was read (--allow-empty accepts that).";
 
 #[derive(Debug, Args)]
+#[cfg_attr(feature = "store", command(mut_arg("cluster", |arg| arg.requires("store"))))]
 pub(super) struct Analyze {
     #[command(flatten)]
     paths: PathArgs,
@@ -60,6 +61,9 @@ pub(super) struct Analyze {
         conflicts_with_all = ["partial", "merge", "only"]
     )]
     store: Option<Place>,
+    #[cfg(feature = "store")]
+    #[command(flatten)]
+    cluster: super::store::ClusterArg,
 }
 
 impl Analyze {
@@ -108,7 +112,7 @@ impl Analyze {
         let (named, input) = (inputs.named(), &self.input);
         #[cfg(feature = "store")]
         if let Some(place) = &self.store {
-            return super::store::keep_all(place, inputs, basis, (input, &options), render);
+            return super::store::keep_all((place, &self.cluster), inputs, basis, (input, &options), render);
         }
         if self.parts.merges() {
             let parts = inputs.parts();

@@ -79,8 +79,8 @@ impl Found {
     }
 }
 
-/// The name of a folder; `.` is resolved through the file system.
-fn folder_name(folder: &Path) -> String {
+/// The name of a folder or a file; `.` is resolved through the file system.
+pub(super) fn folder_name(folder: &Path) -> String {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match folder.file_name() {
         Some(name) => lossy(Some(name)),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::found::folder_name;
 use super::job_id::job_id_in;
 use super::log_name;
 pub use super::log_name::Layout;
@@ -33,6 +34,22 @@ impl<'p> Unit<'p> {
     }
 }
 
+/// The name of the history that a path leads to, however the path is written: of a part of a log, that of the log's folder.
+#[must_use]
+pub fn history_name(path: &Path) -> Option<String> {
+    let folder = path.parent().unwrap_or(path);
+    let role = path.file_name().and_then(|name| log_name::role(&folder_name(folder), name.to_str()?));
+    let is_part = role.is_some_and(|(layout, _)| !matches!(layout, Layout::Moved(_)));
+    let name = folder_name(if is_part { folder } else { path });
+    (!name.is_empty()).then_some(name)
+}
+
+/// What a log is called until it ends.
+#[must_use]
+pub fn in_progress(path: &str) -> String {
+    format!("{path}{}", log_name::IN_PROGRESS)
+}
+
 /// Whether two paths are those of one event log at different times: Spark renames a log at its end, and replaces parts
 /// of a rolling one.
 #[must_use]
@@ -54,6 +71,19 @@ mod tests {
         assert!(same("a/eventlog_v2_app-1/events_1_app-1", "a/eventlog_v2_app-1/events_3_app-1.compact"));
         assert!(!same("a/app-1", "a/app-1") && !same("b/app-1.inprogress", "a/app-1"));
         assert!(!same("job_1_0001-2-bob.jhist", "job_1_0001.jhist"));
+    }
+
+    #[test]
+    fn the_name_of_a_history_does_not_depend_on_how_it_is_named() {
+        let name = |path: &str| history_name(Path::new(path)).unwrap();
+        let paths = ["logs/app-x", "logs/app-x/.", "logs/app-x/EVENT_LOG_1", "logs/app-x/eventlog"];
+        assert!(paths.iter().all(|path| name(path) == "app-x"));
+        assert_eq!(name("a/eventlog_v2_app-1/events_1_app-1"), "eventlog_v2_app-1");
+        assert_eq!(name("copies/events_1_app-1"), "events_1_app-1");
+        // Tests run in the folder of the crate.
+        for path in [".", "", "EVENT_LOG_1", "./EVENT_LOG_1", "src/.."] {
+            assert_eq!(name(path), "elephant-input", "{path}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::database::{Row, Value, values};
 use super::writer::TOOL;
-use super::{Store, StoreError, gb_hours};
+use super::{Store, StoreError, gb_hours, phases};
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::baseline::{Baseline, Job, Run, identity_of, rounded};
@@ -92,8 +92,8 @@ impl Store {
         asked.extend(first.map(Value::from));
         let earlier = if first.is_some() { "AND submitted < ?4" } else { "" };
         let query = format!(
-            "SELECT application, id, attempt, submitted, run_time, used, wasted, task_time, failed_attempts, input, complete \
-             AND status IN ('succeeded', 'unknown'), tool = ?2 AND rules_hash = ?3 FROM application JOIN run USING (run) \
+            "SELECT application, id, attempt, submitted, run_time, used, wasted, task_time, failed_attempts, input, phases, \
+             complete AND status IN ('succeeded', 'unknown') AS fits, tool = ?2 AND rules_hash = ?3 AS is_current FROM application JOIN run USING (run) \
              WHERE counts = TRUE AND job = (SELECT job FROM job WHERE key = ?1) {earlier} ORDER BY submitted DESC NULLS \
              LAST, id DESC, attempt DESC, source DESC"
         );
@@ -122,8 +122,7 @@ impl Store {
         directions: &Directions<'_>,
     ) -> Result<Job, StoreError> {
         let mut findings: BTreeMap<String, Accepted> = BTreeMap::new();
-        let query =
-            "SELECT rule, subject, severity, measure, value FROM finding WHERE application = ?1 ORDER BY n";
+        let query = "SELECT rule, subject, severity, in_larger_run, measure, value FROM finding WHERE application = ?1 ORDER BY n";
         for earlier in &runs {
             self.database.visit(query, &values![earlier.application], |row| {
                 let found = accepted_finding(key, row)?;
@@ -152,50 +151,53 @@ impl Store {
 
 impl Earlier {
     fn of(row: &Row<'_>) -> Result<Self, StoreError> {
-        let hours = |place: usize| Ok::<_, StoreError>(row.amount(place)?.map(gb_hours).map(rounded));
-        let (id, attempt): (String, String) = (row.get(1)?, row.get(2)?);
+        let hours = |column: &str| Ok::<_, StoreError>(row.amount(column)?.map(gb_hours).map(rounded));
+        let (id, attempt): (String, String) = (row.get("id")?, row.get("attempt")?);
         let attempt = Some(attempt.as_str()).filter(|attempt| !attempt.is_empty());
-        let started = row.get::<Option<i64>>(3)?.map(Timestamp::from_millis);
+        let started = row.get::<Option<i64>>("submitted")?.map(Timestamp::from_millis);
         Ok(Self {
-            application: row.get(0)?,
+            application: row.get("application")?,
             run: Run {
                 run: identity_of(&id, attempt, started),
                 started_at: started.and_then(Timestamp::to_rfc3339),
-                runtime_ms: row.amount(4)?,
-                resource_used_gb_hours: hours(5)?,
-                resource_wasted_gb_hours: hours(6)?,
-                task_time_ms: row.amount(7)?,
-                failed_attempts_count: row.amount(8)?,
-                input_bytes: row.amount(9)?,
-                phases: Vec::new(),
+                runtime_ms: row.amount("run_time")?,
+                resource_used_gb_hours: hours("used")?,
+                resource_wasted_gb_hours: hours("wasted")?,
+                task_time_ms: row.amount("task_time")?,
+                failed_attempts_count: row.amount("failed_attempts")?,
+                input_bytes: row.amount("input")?,
+                phases: phases::of(row.get::<Option<String>>("phases")?.as_deref())?,
             },
-            fits: row.get(10)?,
-            is_current: row.get(11)?,
+            fits: row.get("fits")?,
+            is_current: row.get("is_current")?,
         })
     }
 }
 
 fn accepted_finding(key: &JobKey, row: &Row<'_>) -> Result<Accepted, StoreError> {
-    let (rule, subject): (String, String) = (row.get(0)?, row.get(1)?);
-    let severity = usize::try_from(row.get::<i64>(2)?).ok();
-    let severity = severity.and_then(|value| Severity::ALL.get(value).copied());
+    let (rule, subject): (String, String) = (row.get("rule")?, row.get("subject")?);
+    let severity = |column: &str| {
+        let place = row.amount(column)?.and_then(|value| usize::try_from(value).ok());
+        Ok::<_, StoreError>(place.and_then(|place| Severity::ALL.get(place).copied()))
+    };
     Ok(Accepted {
         fingerprint: Fingerprint::of(&rule, &subject, key).as_str().to_owned(),
         rule,
         subject,
-        severity: severity.unwrap_or_default(),
-        severity_in_larger_run: None,
-        measure: row.get(3)?,
-        value: row.get::<Option<f64>>(4)?.map(rounded),
+        severity: severity("severity")?.unwrap_or_default(),
+        severity_in_larger_run: severity("in_larger_run")?,
+        measure: row.get("measure")?,
+        value: row.get::<Option<f64>>("value")?.map(rounded),
         incomplete: false,
         trouble: None,
     })
 }
 
-/// Whether one run's finding is worse than the same finding of another run.
+/// Whether one run's finding is worse than the same finding of another run. That a run is small does not count.
 fn outweighs(one: &Accepted, other: &Accepted, worse: Worse) -> bool {
-    if one.severity != other.severity {
-        return one.severity > other.severity;
+    let severity = |it: &Accepted| (it.severity_in_larger_run.unwrap_or(it.severity), it.severity);
+    if severity(one) != severity(other) {
+        return severity(one) > severity(other);
     }
     one.value.zip(other.value).is_some_and(|(one, other)| worse.beyond(one, other, 0.0, 0.0))
 }

@@ -72,7 +72,13 @@ macro_rules! named {
 
 const APPLICATION: Column = column("application", Kind::Text, "application.id");
 const ATTEMPT: Column = column("attempt", Kind::Text, "nullif(application.attempt, '')");
-const SOURCE: Column = column("source", Kind::Text, "application.source");
+/// Without the cluster that the user named, which comes first.
+const SOURCE: Column = column(
+    "source",
+    Kind::Text,
+    "CASE WHEN substr(application.source, 1, length(application.cluster) + 1) = application.cluster || ' ' THEN \
+     substr(application.source, length(application.cluster) + 2) ELSE application.source END",
+);
 
 /// Names are those of the CSV reports. Readers rely on them and on their order, so add new columns at the end.
 pub const TABLES: [Table; 3] = [
@@ -109,6 +115,7 @@ pub const TABLES: [Table; 3] = [
             column("saves_gb_hours", Kind::Number, "CAST(saved_memory AS DOUBLE PRECISION) / 3686400"),
             column("saves_core_hours", Kind::Number, "CAST(saved_core_time AS DOUBLE PRECISION) / 3600000"),
             column("saves_more_at_most_ms", Kind::Whole, "application.limit_time"),
+            column("cluster", Kind::Text, "application.cluster"),
         ],
     },
     Table {

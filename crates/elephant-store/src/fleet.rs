@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::address::without_cluster;
 use super::realised::Found;
 use super::selection::Selection;
 use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Remedy, Store, StoreError};
@@ -177,7 +178,7 @@ impl Store {
         })?;
         let of = kinds.values().map(|(files, _)| files).sum();
         let unread = kinds.into_iter().map(|(problem, (files, example))| {
-            let example = String::from_utf8_lossy(&example).into_owned();
+            let example = without_cluster(&String::from_utf8_lossy(&example)).to_owned();
             Unread { problem, files, example }
         });
         let mut unread: Vec<Unread> = unread.collect();

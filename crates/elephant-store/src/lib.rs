@@ -4,8 +4,11 @@
 //! A record is one application in one file: ids are not unique across clusters and copies.
 
 mod accepted;
+mod address;
 mod answer;
+mod cluster;
 mod configured;
+mod copies;
 mod costs;
 mod database;
 mod day;
@@ -13,12 +16,15 @@ mod export;
 mod fleet;
 mod groups;
 mod ingest;
+mod levels;
 mod listing;
 mod nodes;
 mod outcome;
 mod periods;
+mod phases;
 mod place;
 mod priced;
+mod pruned;
 mod realised;
 mod record;
 mod remedies;
@@ -37,9 +43,8 @@ mod writer;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-use database::{Database, values};
+use database::Database;
 
-use elephant_base::units::Timestamp;
 use elephant_verdict::savings::Prices;
 
 pub use accepted::{AcceptedRuns, Lack};
@@ -53,7 +58,7 @@ pub use ingest::Read;
 pub use nodes::{NodeSums, Nodes};
 pub use periods::{OverTime, Periods};
 pub use place::Place;
-pub use realised::{Changed, Realised};
+pub use realised::{Changed, Confidence, Realised};
 pub use remedies::{Direction, Remedy};
 pub use runs::{Change, Measure, Run, Runs};
 pub use writer::Stored;
@@ -116,6 +121,11 @@ pub enum StoreError {
         "the settings of an application cannot be read: {0}; another program changed them, so make a new store"
     )]
     Settings(serde_json::Error),
+    /// Stored phases are not in the form that this program writes.
+    #[error(
+        "the phases of an application cannot be read: {0}; another program changed them, so make a new store"
+    )]
+    Phases(serde_json::Error),
     /// The server crashed, and an application that was stored is gone.
     #[error("the server crashed and lost the last applications that it had stored; run the command again")]
     Forgotten,
@@ -144,6 +154,8 @@ pub struct Store {
     database: Database,
     /// The prices of cores and memory, if there are any.
     prices: Option<Prices>,
+    /// The cluster of all histories that are read, if the user named it.
+    cluster: Option<String>,
 }
 
 impl Store {
@@ -164,12 +176,17 @@ impl Store {
 
     fn with(database: Database) -> Result<Self, StoreError> {
         schema::migrate(&database)?;
-        Ok(Self { database, prices: None })
+        Ok(Self { database, prices: None, cluster: None })
     }
 
     /// Answers questions also with what applications cost.
     pub fn set_prices(&mut self, prices: Prices) {
         self.prices = Some(prices);
+    }
+
+    /// Stores what is read as that of this cluster. Its files are others than those of the same name in another cluster.
+    pub fn set_cluster(&mut self, cluster: Option<String>) {
+        self.cluster = cluster;
     }
 
     /// Writes made-up applications, `a_commit` of them in one transaction, for measurements.
@@ -192,34 +209,10 @@ impl Store {
                 Ok(())
             })?;
             if some.len() < a_commit {
+                self.choose_among_copies()?;
                 self.compare_again()?;
                 return self.database.backend().compact();
             }
         }
-    }
-
-    /// Removes the applications that were submitted before `moment`; if that is unknown, those that finished before it,
-    /// or were stored before it. Their files stay known, so that they are not read again. Returns how many were removed.
-    pub fn prune(&self, moment: Timestamp) -> Result<u64, StoreError> {
-        let removed = self.database.writing(|| {
-            let removed = record::remove(
-                &self.database,
-                "coalesce(submitted, finished, (SELECT started FROM run WHERE run.run = application.run)) < ?1",
-                &values![moment.as_millis()],
-            )?;
-            sums::remove_empty(&self.database)?;
-            for unused in [
-                "node WHERE node NOT IN (SELECT node FROM node_work)",
-                "job WHERE job NOT IN (SELECT job FROM application)",
-                "configuration WHERE configuration NOT IN (SELECT configuration FROM application WHERE configuration \
-                 IS NOT NULL)",
-            ] {
-                self.database.execute(&format!("DELETE FROM {unused}"), &[])?;
-            }
-            Ok(removed)
-        })?;
-        self.compare_again()?;
-        self.database.backend().compact()?;
-        Ok(removed)
     }
 }

@@ -11,19 +11,19 @@ use super::outcome::candidates;
 use super::record::{self, Copy, bounded};
 use elephant_engine::results::ApplicationReport;
 
-/// The applications that this run found, by hashes of their ids and sources.
+/// The applications that this run found, by hashes of their ids and addresses, and whether each counted.
 #[derive(Debug, Default)]
-pub(super) struct Found(FxHashSet<u128>);
+pub(super) struct Found(FxHashMap<u128, bool>);
 
 impl Found {
-    pub(super) fn add(&mut self, app: &ApplicationReport) {
-        let source = app.sources.first().map(String::as_str).unwrap_or_default();
+    /// Adds an application with the address of its source. Returns whether it had been added as one that counts.
+    pub(super) fn add(&mut self, app: &ApplicationReport, source: &str, counts: bool) -> bool {
         let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
-        self.0.insert(hash(&id, &attempt, source));
+        self.0.insert(hash(&id, &attempt, source), counts) == Some(true)
     }
 
     fn has(&self, id: &str, attempt: &str, source: &str) -> bool {
-        self.0.contains(&hash(id, attempt, source))
+        self.0.contains_key(&hash(id, attempt, source))
     }
 }
 
@@ -56,9 +56,9 @@ pub(super) fn forget_others(
     database: &Database,
     (run, found): (i64, &Found),
     listed: &FxHashSet<&Path>,
-    path: &Path,
+    (path, address): (&Path, &Path),
 ) -> Result<bool, StoreError> {
-    let file = path.to_string_lossy();
+    let file = address.to_string_lossy();
     // A member's name follows the archive's and `!`, and `"` is the next character after `!`. PostgreSQL indexes only
     // the beginnings.
     let query = "SELECT application, counts, id, attempt, source FROM application WHERE run < ?1 AND substr(source, 1, 500) \
@@ -66,11 +66,12 @@ pub(super) fn forget_others(
                  AND source < ?4))";
     let asked = values![run, &*file, format!("{file}!"), format!("{file}\"")];
     let earlier = database.rows(query, &asked, |row| {
-        let (id, attempt, source): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
+        let (id, attempt): (String, String) = (row.get("id")?, row.get("attempt")?);
+        let source: String = row.get("source")?;
         let is_found = found.has(&id, &attempt, &source);
-        Ok(Earlier { copy: (row.get(0)?, row.get(1)?), source, is_found })
+        Ok(Earlier { copy: (row.get("application")?, row.get("counts")?), source, is_found })
     })?;
-    let mut files = Files { database, listed, known: FxHashMap::default() };
+    let mut files = Files { database, listed, path, known: FxHashMap::default() };
     let (mut gone, mut is_own) = (Vec::new(), true);
     for Earlier { copy, source, is_found } in earlier {
         if !files.owns(&file, &source)? {
@@ -90,24 +91,29 @@ pub(super) fn forget_others(
 struct Files<'f> {
     database: &'f Database,
     listed: &'f FxHashSet<&'f Path>,
+    /// What the user calls the file.
+    path: &'f Path,
     /// Whether these files were read before.
     known: FxHashMap<String, bool>,
 }
 
 impl Files<'_> {
-    /// Whether a source is `file` or one of its members, not another file whose name begins with `file` and `!`, or one of
+    /// Whether a source is `file`, an address, or one of its members, not another file whose name begins with `file` and `!`, or one of
     /// that one's members.
     fn owns(&mut self, file: &str, source: &str) -> Result<bool, StoreError> {
         for other in candidates(source).filter_map(Path::to_str).filter(|other| other.len() > file.len()) {
-            if self.has(other)? {
+            if self.has(other, other.get(file.len()..).unwrap_or_default())? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn has(&mut self, path: &str) -> Result<bool, StoreError> {
-        if self.listed.contains(Path::new(path)) {
+    /// Whether there is a file with this address, which is that of the file with something after it.
+    fn has(&mut self, path: &str, after: &str) -> Result<bool, StoreError> {
+        let mut called = self.path.as_os_str().to_owned();
+        called.push(after);
+        if self.listed.contains(Path::new(&called)) {
             return Ok(true);
         }
         if let Some(is_known) = self.known.get(path) {

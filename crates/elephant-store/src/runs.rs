@@ -1,5 +1,6 @@
 //! Single applications of a store: the worst, or the runs of one job in the order of time.
 
+use super::address::without_cluster;
 use super::database::{Row, values};
 use super::selection::Selection;
 use super::{Store, StoreError};
@@ -26,6 +27,8 @@ pub struct Run {
     pub attempt: Option<String>,
     /// The file that it was read from.
     pub source: String,
+    /// The cluster, as far as it is known.
+    pub cluster: Option<String>,
     /// Its name.
     pub name: Option<String>,
     /// Who ran it.
@@ -153,37 +156,39 @@ impl Store {
         // Only the rows that are shown are read whole.
         let statement = format!(
             "SELECT id, attempt, source, name, \"user\", queue, status, submitted, run_time, used, wasted, \
-             application.saved_memory, application.severity, trouble.cause, trouble.remedy, engine, core_time FROM (SELECT * FROM application \
+             application.saved_memory, application.severity, trouble.cause, trouble.remedy, engine, core_time, cluster FROM (SELECT * FROM application \
              WHERE {} ORDER BY {order} LIMIT {most}) AS application LEFT JOIN trouble ON trouble.application = \
              application.application AND n = 0 ORDER BY {order}",
             selection.condition
         );
         self.database.rows(&statement, &selection.values, |row| {
             let run = run(row)?;
-            let cost = self.cost_of_run(&run, &row.get::<String>(15)?, row.get(16)?);
+            let cost = self.cost_of_run(&run, &row.get::<String>("engine")?, row.get("core_time")?);
             Ok(Run { cost, ..run })
         })
     }
 }
 
 fn run(row: &Row<'_>) -> Result<Run, StoreError> {
-    let hours = |place: usize| Ok::<_, StoreError>(row.amount(place)?.map(super::gb_hours));
-    let severity = row.amount(12)?.and_then(|value| Severity::ALL.get(usize::try_from(value).ok()?).copied());
-    let cause: Option<String> = row.get(13)?;
-    let remedy = row.get(14)?;
+    let hours = |column: &str| Ok::<_, StoreError>(row.amount(column)?.map(super::gb_hours));
+    let severity =
+        row.amount("severity")?.and_then(|value| Severity::ALL.get(usize::try_from(value).ok()?).copied());
+    let cause: Option<String> = row.get("cause")?;
+    let remedy = row.get("remedy")?;
     Ok(Run {
-        id: row.get(0)?,
-        attempt: row.get::<Option<String>>(1)?.filter(|attempt| !attempt.is_empty()),
-        source: row.get(2)?,
-        name: row.get(3)?,
-        user: row.get(4)?,
-        queue: row.get(5)?,
-        status: row.get(6)?,
-        submitted: row.get::<Option<i64>>(7)?.map(Timestamp::from_millis),
-        run_time: row.amount(8)?.map(Millis::new),
-        used_gb_hours: hours(9)?,
-        wasted_gb_hours: hours(10)?,
-        saved_gb_hours: hours(11)?,
+        id: row.get("id")?,
+        attempt: row.get::<Option<String>>("attempt")?.filter(|attempt| !attempt.is_empty()),
+        source: without_cluster(&row.get::<String>("source")?).to_owned(),
+        cluster: row.get("cluster")?,
+        name: row.get("name")?,
+        user: row.get("user")?,
+        queue: row.get("queue")?,
+        status: row.get("status")?,
+        submitted: row.get::<Option<i64>>("submitted")?.map(Timestamp::from_millis),
+        run_time: row.amount("run_time")?.map(Millis::new),
+        used_gb_hours: hours("used")?,
+        wasted_gb_hours: hours("wasted")?,
+        saved_gb_hours: hours("saved_memory")?,
         cost: None,
         severity: severity.unwrap_or(Severity::None),
         trouble: cause.map(|cause| (cause, remedy)),

@@ -3,16 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::configured::Settings;
-use elephant_base::stats::descriptive::median;
+use super::levels::{Basis, Effect, LEAST_RUNS, effect};
+use elephant_base::stats::descriptive::mean;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_verdict::troubles::same_value;
 
-/// Runs that are needed on both sides of a change. A single run may have been slow by chance.
-const LEAST_RUNS: usize = 3;
-/// The last runs before a change that are compared with those after it.
-pub(super) const MOST_BEFORE: usize = 20;
-/// Smaller changes of the cost are within the variation from run to run.
-const SMALLEST_CHANGE: f64 = 0.1;
 /// A setting that changes more often than once in so many runs, such as the id of a run, decides nothing.
 const RUNS_PER_CHANGE: usize = 3;
 
@@ -26,6 +21,8 @@ pub(super) struct MeasuredRun {
     /// Milliseconds.
     pub(super) run_time: Option<f64>,
     pub(super) core_hours: Option<f64>,
+    /// Bytes.
+    pub(super) input: Option<f64>,
 }
 
 /// A change after which a job took clearly more or less.
@@ -44,11 +41,15 @@ pub(super) struct Step {
     pub(super) runs_before: usize,
     /// All runs that have the change: those since then, until it was undone.
     pub(super) runs_since: usize,
-    /// Memory of a run before and after.
+    /// Memory of a run before and after; with the mean input of all runs since, if costs are compared by it.
     pub(super) used_gb_hours: (f64, f64),
     pub(super) run_time: Option<(Millis, Millis)>,
     /// Core-hours of a run before and after.
     pub(super) core_hours: Option<(f64, f64)>,
+    /// Bytes that a run read before and after, if costs are compared for each of them.
+    pub(super) input: Option<(f64, f64)>,
+    /// The probability of such a change by chance.
+    pub(super) p: f64,
 }
 
 impl Step {
@@ -83,9 +84,20 @@ pub(super) fn steps(runs: &[MeasuredRun], settings: &BTreeMap<i64, Settings>) ->
         levels.push(Level { kind: section.kind, runs: section.runs, step });
     }
     for step in &mut steps {
-        step.runs_since = runs.iter().filter(|run| step.holds_at(run.submitted)).count();
+        let since: Vec<&MeasuredRun> = runs.iter().filter(|run| step.holds_at(run.submitted)).collect();
+        step.runs_since = since.len();
+        let inputs: Vec<f64> = since.iter().filter_map(|run| Basis::Byte.size(run)).collect();
+        if let Some(input) = mean(&inputs).filter(|_| step.input.is_some()) {
+            step.used_gb_hours = scaled(step.used_gb_hours, input);
+            step.core_hours = step.core_hours.map(|hours| scaled(hours, input));
+        }
     }
     steps
+}
+
+/// Costs for each byte, as those of a run.
+fn scaled((before, after): (f64, f64), input: f64) -> (f64, f64) {
+    (before * input, after * input)
 }
 
 /// A configuration that is in force, or will be again if those after it are undone.
@@ -205,14 +217,11 @@ fn compare(
     kinds: &Kinds,
     settings: &BTreeMap<i64, Settings>,
 ) -> Option<Step> {
-    let (_, before) = before.split_at_checked(before.len().saturating_sub(MOST_BEFORE))?;
-    let used = medians(before, after, |run| Some(run.used_gb_hours))?;
-    if (used.0 - used.1).abs() < SMALLEST_CHANGE * used.0.max(used.1) {
-        return None;
-    }
+    let Effect { before, after, basis, p } = effect(before, after)?;
+    let sides = (before, after);
     let (last, first) = (before.last()?, after.first()?);
     let time = |ms: f64| Millis::from_f64(ms.round());
-    let run_time = medians(before, after, |run| run.run_time);
+    let run_time = Basis::Run.medians(sides, |run| run.run_time);
     let none = Settings::new();
     let of = |run: &MeasuredRun| settings.get(&run.configuration).unwrap_or(&none);
     let changed = |name: &String| match (of(last).get(name), of(first).get(name)) {
@@ -227,119 +236,13 @@ fn compare(
         undone: None,
         runs_before: before.len(),
         runs_since: 0,
-        used_gb_hours: used,
+        used_gb_hours: basis.medians(sides, |run| Some(run.used_gb_hours))?,
         run_time: run_time.and_then(|(before, after)| time(before).zip(time(after))),
-        core_hours: medians(before, after, |run| run.core_hours),
+        core_hours: basis.medians(sides, |run| run.core_hours),
+        input: Basis::Run.medians(sides, |run| run.input).filter(|_| basis == Basis::Byte),
+        p,
     })
 }
 
-/// The medians of the known values of the runs before and after.
-fn medians(
-    before: &[&MeasuredRun],
-    after: &[&MeasuredRun],
-    value: impl Fn(&MeasuredRun) -> Option<f64>,
-) -> Option<(f64, f64)> {
-    let of = |runs: &[&MeasuredRun]| median(&runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>());
-    Some((of(before)?, of(after)?))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Runs with the same settings: these, the memory of a run, and how many there are.
-    type Alike<'a> = (&'a [(&'a str, &'a str)], f64, usize);
-
-    fn found(sections: &[Alike<'_>]) -> Vec<Step> {
-        let mut runs = Vec::new();
-        let mut settings = BTreeMap::new();
-        for (configuration, (values, used, count)) in (0_i64..).zip(sections) {
-            let values = values.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
-            settings.insert(configuration, values.collect());
-            for _ in 0..*count {
-                let n = runs.len();
-                runs.push(MeasuredRun {
-                    configuration,
-                    id: format!("app_{n}"),
-                    submitted: Timestamp::from_millis(i64::try_from(n).unwrap()),
-                    used_gb_hours: *used,
-                    run_time: None,
-                    core_hours: None,
-                });
-            }
-        }
-        steps(&runs, &settings)
-    }
-
-    fn saved(steps: &[Step]) -> f64 {
-        steps.iter().map(|step| (step.used_gb_hours.0 - step.used_gb_hours.1) * step.runs_since as f64).sum()
-    }
-
-    const HEAP: &str = "spark.executor.memory";
-    const WAIT: &str = "spark.locality.wait";
-
-    #[test]
-    fn a_change_saves_until_it_is_undone_whatever_else_changes() {
-        let other = found(&[
-            (&[(HEAP, "8g")], 320.0, 10),
-            (&[(HEAP, "4g")], 160.0, 10),
-            (&[(HEAP, "4g"), (WAIT, "1s")], 160.0, 10),
-        ]);
-        assert_eq!((other.len(), other[0].runs_since, saved(&other)), (1, 20, 3200.0));
-        assert_eq!(other[0].settings, [HEAP]);
-        let undone = found(&[
-            (&[(HEAP, "8g")], 320.0, 10),
-            (&[(HEAP, "4g")], 160.0, 10),
-            (&[(HEAP, "8g")], 320.0, 10),
-        ]);
-        assert_eq!((undone.len(), undone[0].runs_since, saved(&undone)), (1, 10, 1600.0));
-        assert_eq!(undone[0].undone, Some(Timestamp::from_millis(20)));
-        // Each of two changes goes on saving.
-        let twice = found(&[
-            (&[(HEAP, "8g")], 320.0, 10),
-            (&[(HEAP, "6g")], 240.0, 10),
-            (&[(HEAP, "4g")], 160.0, 10),
-        ]);
-        assert_eq!((twice.len(), saved(&twice)), (2, 80.0 * 20.0 + 80.0 * 10.0));
-    }
-
-    #[test]
-    fn a_value_that_is_written_differently_did_not_change() {
-        assert_eq!(found(&[(&[(HEAP, "8g")], 320.0, 10), (&[(HEAP, "8192m")], 160.0, 10)]), []);
-    }
-
-    #[test]
-    fn one_odd_run_and_values_of_each_run_hide_nothing() {
-        let odd =
-            found(&[(&[(HEAP, "8g")], 320.0, 10), (&[(HEAP, "7g")], 280.0, 1), (&[(HEAP, "4g")], 160.0, 10)]);
-        // The odd run has the old level of memory, or nearly.
-        assert_eq!((odd.len(), odd[0].runs_since), (1, 10));
-        let ids: Vec<String> = (0..20).map(|n| format!("-Drun.id={n}")).collect();
-        let each: Vec<[(&str, &str); 2]> = (0..20)
-            .map(|n| {
-                [
-                    (HEAP, if n < 10 { "8g" } else { "4g" }),
-                    ("spark.executor.extraJavaOptions", ids[n].as_str()),
-                ]
-            })
-            .collect();
-        let each: Vec<Alike<'_>> =
-            each.iter().zip(0..).map(|(set, n)| (&set[..], if n < 10 { 320.0 } else { 160.0 }, 1)).collect();
-        let found = found(&each);
-        assert_eq!((found.len(), found[0].runs_since), (1, 10));
-        assert_eq!(found[0].settings, [HEAP]);
-    }
-
-    #[test]
-    fn few_runs_and_small_differences_tell_nothing() {
-        let pair = |before: (f64, usize), after: (&str, f64, usize)| {
-            found(&[(&[(HEAP, "4g")], before.0, before.1), (&[(HEAP, after.0)], after.1, after.2)])
-        };
-        assert_eq!(pair((40.0, 2), ("2g", 20.0, 9)), []);
-        assert_eq!(pair((40.0, 9), ("2g", 20.0, 2)), []);
-        assert_eq!(pair((40.0, 9), ("2g", 38.0, 9)), []);
-        assert_eq!(pair((40.0, 9), ("4g", 20.0, 9)), []);
-        // A change for the worse is one, too.
-        assert!(saved(&pair((20.0, 3), ("8g", 40.0, 3))) < 0.0);
-    }
-}
+mod tests;

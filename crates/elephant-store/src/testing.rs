@@ -43,6 +43,7 @@ fn stores(apps: &[ApplicationReport]) -> Vec<Store> {
         let record =
             || apps.iter().try_for_each(|app| record::application(&store.database, 1, app).map(drop));
         store.database.writing(record).unwrap();
+        store.choose_among_copies().unwrap();
         store
     });
     stores.collect()

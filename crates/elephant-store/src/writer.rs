@@ -1,23 +1,27 @@
 //! Writes what is found in histories into a store, while they are read.
 
+mod run;
+
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::address::{Addresses, Relative};
 use super::database::{Database, values};
 use super::outcome::{Outcome, Outcomes, file_of};
-use super::record::Written;
+use super::record::{Origin, Replaces, Written};
 use super::replaced::{Found, forget_others, sources_of};
 use super::together::Together;
-use super::{StoreError, record};
+use super::{StoreError, pruned, record};
 use elephant_base::limits;
-use elephant_base::units::Timestamp;
 use elephant_engine::results::{ApplicationReport, SourceProblem};
 use elephant_input::discover::FileState;
 use elephant_input::storage::{BrokenOff, Storages};
 use elephant_input::unit::{self, Unit};
+pub(crate) use run::{Runs, record_files};
+use run::{end, forget_relative, record_file};
 
 /// The version of this program: figures of another one may differ.
 pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");
@@ -50,6 +54,12 @@ impl Stored {
 /// Where files come from.
 pub(super) struct Sources<'s> {
     pub(super) storages: &'s Storages,
+    /// How the store calls them.
+    pub(super) addresses: &'s Addresses,
+    /// The cluster that the user named.
+    pub(super) cluster: Option<&'s str>,
+    /// Paths that earlier versions stored.
+    pub(super) relative: &'s Relative,
     /// Objects that were not read to their ends.
     pub(super) broken_off: BrokenOff,
 }
@@ -83,7 +93,7 @@ pub(super) struct Writer<'c> {
     /// Those of this turn that are read together.
     together: Together<'c>,
     sources: Sources<'c>,
-    /// The applications that were recorded.
+    /// The applications that were recorded, or left out because they were removed as old.
     found: Found,
     /// Files of this turn that are left to the next run.
     left: FxHashSet<PathBuf>,
@@ -95,48 +105,6 @@ pub(super) struct Writer<'c> {
     last: Option<Written>,
     stored: Stored,
     failure: Option<StoreError>,
-}
-
-/// The runs to which files belong.
-pub(crate) struct Runs<'r> {
-    pub(super) run: i64,
-    pub(super) now: Timestamp,
-    /// The rules with the limits: the run of files that limits cut.
-    pub(super) within_limits: &'r str,
-    /// That run, once there is such a file.
-    limited: Option<i64>,
-}
-
-impl<'r> Runs<'r> {
-    /// A new run with these rules, and with these limits for files that they cut.
-    pub(super) fn start(
-        database: &Database,
-        now: Timestamp,
-        (rules_hash, within_limits): (&str, &'r str),
-    ) -> Result<Self, StoreError> {
-        let run = database.writing(|| start(database, now, rules_hash))?;
-        Ok(Self { run, now, within_limits, limited: None })
-    }
-
-    /// The run of a file that limits cut or did not cut.
-    fn of_file(&mut self, database: &Database, is_limited: bool) -> Result<i64, StoreError> {
-        if !is_limited {
-            return Ok(self.run);
-        }
-        if let Some(run) = self.limited {
-            return Ok(run);
-        }
-        let run = database.writing(|| start(database, self.now, self.within_limits))?;
-        Ok(*self.limited.insert(run))
-    }
-}
-
-/// Inserts a run, and returns its number.
-fn start(database: &Database, now: Timestamp, rules_hash: &str) -> Result<i64, StoreError> {
-    database.insert(
-        "INSERT INTO run (started, tool, rules_hash) VALUES (?1, ?2, ?3) RETURNING run",
-        &values![now.as_millis(), TOOL, rules_hash],
-    )
 }
 
 impl<'c> Writer<'c> {
@@ -180,7 +148,9 @@ impl<'c> Writer<'c> {
         if !app.sources.is_empty() && app.sources.iter().all(|source| self.is_known(source)) {
             return Ok(());
         }
-        if self.must_wait(app)? {
+        let source = self.address_of(app);
+        // Its files are recorded at the end, so that they need not be read again.
+        if pruned::was_pruned(self.database, app)? || self.must_wait(app, &source)? {
             return Ok(());
         }
         // Members of an archive are not files: the archive is recorded at the end, when all of them are.
@@ -192,21 +162,29 @@ impl<'c> Writer<'c> {
             Some(limits::TIME) => None,
             limit => Some(self.runs.of_file(self.database, limit.is_some())?),
         };
-        let is_gone = |earlier: &str| self.was_continued(earlier, app);
+        let called = self.called_earlier(app, &source);
+        let replaces = |earlier: &str| called.as_deref() == Some(earlier) || self.was_continued(earlier, app);
+        let replaces = Replaces { has: &replaces, any: called.is_some() };
+        let origin = Origin { source: &source, cluster: self.sources.cluster, replaces };
         let (database, run, last) = (&*self.database, self.runs.run, self.last);
+        let Sources { addresses, relative, .. } = self.sources;
         let place = database.writing_part(|| {
             record::check_last(database, run, last)?;
-            let place = record::replacing(database, run, app, &is_gone)?;
+            let place = record::replacing(database, run, app, &origin)?;
             for (path, state) in &files {
-                let is_own = forget_others(database, (run, &self.found), self.listed, path)?;
+                let file = (*path, &*addresses.of(path));
+                let is_own = forget_others(database, (run, &self.found), self.listed, file)?;
                 if let Some(run) = run_of_files.filter(|_| is_own) {
-                    file(database, run, (path, state), None)?;
+                    record_file(database, run, (file.1, state), None)?;
+                }
+                if let Some(earlier) = relative.of(file.1) {
+                    forget_relative(database, earlier)?;
                 }
             }
             Ok(place)
         })?;
         self.last = Some(Written { place, reconnections: database.backend().reconnections() });
-        self.found.add(app);
+        let counted_before = self.found.add(app, &source, counts);
         for file in app.sources.iter().map(|source| file_of(self.listed, source)) {
             if app.sources.iter().all(|source| Path::new(source) != file) {
                 self.read_in_part.insert(file.to_path_buf());
@@ -220,12 +198,13 @@ impl<'c> Writer<'c> {
             _ => app.sources.iter().for_each(|source| drop(self.states.remove(Path::new(source)))),
         }
         self.stored.added += u64::from(counts);
+        self.stored.added = self.stored.added.saturating_sub(u64::from(counted_before));
         Ok(())
     }
 
     /// Whether an application must not be stored, because not all of it was read, and the store may have more. The next
     /// run reads it again.
-    fn must_wait(&mut self, app: &ApplicationReport) -> Result<bool, StoreError> {
+    fn must_wait(&mut self, app: &ApplicationReport, source: &str) -> Result<bool, StoreError> {
         let files = self.files_of(app);
         let broken_off = |source: &String| self.sources.broken_off.has(Path::new(source));
         if app.sources.iter().any(broken_off) {
@@ -242,7 +221,7 @@ impl<'c> Writer<'c> {
             self.stored.cut += u64::from(was_whole);
             return Ok(was_whole);
         }
-        if app.limit.is_some() && record::is_better_known(self.database, app)? {
+        if app.limit.is_some() && record::is_better_known(self.database, app, source)? {
             self.leave(app);
             self.stored.kept += 1;
             return Ok(true);
@@ -255,10 +234,17 @@ impl<'c> Writer<'c> {
         self.together.with(app.sources.iter().map(|source| file_of(self.listed, source)))
     }
 
+    /// The address of the first file of an application, or of the member of an archive.
+    fn address_of(&self, app: &ApplicationReport) -> String {
+        let source = app.sources.first().map(String::as_str).unwrap_or_default();
+        self.sources.addresses.of_source(self.listed, source)
+    }
+
     /// Whether the store has this application as it was found when all files of its history could be read.
     fn was_whole(&self, app: &ApplicationReport) -> Result<bool, StoreError> {
-        let units: FxHashSet<Unit<'_>> =
-            app.sources.iter().map(|source| Unit::of(Path::new(source))).collect();
+        let addresses: Vec<String> =
+            app.sources.iter().map(|source| self.sources.addresses.of_source(self.listed, source)).collect();
+        let units: FxHashSet<Unit<'_>> = addresses.iter().map(|source| Unit::of(Path::new(source))).collect();
         for source in sources_of(self.database, app)? {
             let query = "SELECT count(*) FROM file WHERE path = ?1";
             if units.contains(&Unit::of(Path::new(&source)))
@@ -287,11 +273,21 @@ impl<'c> Writer<'c> {
     /// Whether an earlier record of an application is from a file that is gone because its log goes on in another one:
     /// Spark renames a log at its end, and replaces parts by a compacted one.
     fn was_continued(&self, earlier: &str, app: &ApplicationReport) -> bool {
-        let Some(now) = app.sources.first().filter(|now| *now != earlier) else { return false };
-        let path = Path::new(earlier);
-        unit::is_same_log(path, Path::new(now))
-            && !self.listed.contains(path)
-            && (self.sources.storages.has(path) || !path.exists())
+        let Some(now) = app.sources.first().map(Path::new) else { return false };
+        let earlier = Path::new(earlier);
+        // Both are in one folder.
+        let Some(called) = earlier.file_name().map(|name| now.with_file_name(name)) else { return false };
+        unit::is_same_log(&called, now)
+            && self.sources.addresses.of(&called) == earlier
+            && !self.listed.contains(called.as_path())
+            && (self.sources.storages.has(&called) || !called.exists())
+    }
+
+    /// What an earlier version called the source with this address: as the user had named it.
+    fn called_earlier(&self, app: &ApplicationReport, source: &str) -> Option<String> {
+        let file = self.sources.addresses.of(file_of(self.listed, app.sources.first()?));
+        let earlier = String::from_utf8_lossy(self.sources.relative.of(&file)?);
+        Some(format!("{earlier}{}", source.strip_prefix(file.to_str()?)?))
     }
 
     /// Records all other files, and the end of the run.
@@ -330,7 +326,8 @@ impl<'c> Writer<'c> {
         database.writing(|| {
             record::check_last(database, run, self.last)?;
             for path in &left {
-                let path = path.as_os_str().as_encoded_bytes();
+                let address = sources.addresses.of(path);
+                let path = address.as_os_str().as_encoded_bytes();
                 let query = "DELETE FROM file WHERE path = ?1 AND run IN (?2, ?3)";
                 database.send(query, &values![path, run, runs.limited.unwrap_or(run)])?;
             }
@@ -341,49 +338,15 @@ impl<'c> Writer<'c> {
                     Outcome::Read | Outcome::LimitReached => None,
                 };
                 // What it contained before is gone, even if it is damaged now, or a copy of another file.
-                if forget_others(database, (run, &found), listed, path)? {
-                    file(database, run_of_file, (path, state), problem)?;
+                let file = (*path, &*sources.addresses.of(path));
+                if forget_others(database, (run, &found), listed, file)? {
+                    record_file(database, run_of_file, (file.1, state), problem)?;
+                }
+                if let Some(earlier) = sources.relative.of(file.1) {
+                    forget_relative(database, earlier)?;
                 }
             }
             end(database, &runs, now)
         })
     }
-}
-
-/// Records the end of a run.
-fn end(database: &Database, runs: &Runs<'_>, now: Timestamp) -> Result<(), StoreError> {
-    database.execute(
-        "UPDATE run SET finished = ?3 WHERE run IN (?1, ?2)",
-        &values![runs.run, runs.limited.unwrap_or(runs.run), now.as_millis()],
-    )?;
-    record::choose_again(database)?;
-    // Remove runs to which no file and no application belongs.
-    database.execute(
-        "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
-         application)",
-        &[],
-    )?;
-    Ok(())
-}
-
-/// Records that a file was read in this state.
-fn file(
-    database: &Database,
-    run: i64,
-    (path, state): (&Path, &FileState),
-    problem: Option<&str>,
-) -> Result<(), StoreError> {
-    let path = path.as_os_str().as_encoded_bytes();
-    let size = i64::try_from(state.size).unwrap_or(i64::MAX);
-    database.send("DELETE FROM file WHERE path = ?1", &values![path])?;
-    database.send(
-        "INSERT INTO file (path, size, modified, run, problem, etag) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        &values![path, size, state.modified, run, problem, state.etag.as_deref()],
-    )
-}
-
-/// Records files as if they had been read.
-pub(super) fn record_files(database: &Database, run: i64, sources: &[String]) -> Result<(), StoreError> {
-    let state = FileState { size: 1_000_000, modified: Some(run), etag: None };
-    sources.iter().try_for_each(|source| file(database, run, (Path::new(source), &state), None))
 }

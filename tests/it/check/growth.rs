@@ -76,3 +76,76 @@ fn baselines_of_earlier_versions_get_their_stages_by_an_update() {
     gate.run(&["--update"]);
     assert_eq!(gate.baseline_text(), written);
 }
+
+/// A store of the accepted runs, next to the gate.
+#[cfg(feature = "store")]
+fn store_of(gate: &Gate) {
+    let mut ingest = assert_cmd::Command::cargo_bin("elephant-rs").unwrap();
+    let ingest =
+        ingest.current_dir(gate.folder.path()).args(["ingest", "--quiet", "--store", "x.db", "history"]);
+    ingest.assert().success();
+}
+
+/// What a check against the store says, as [`Gate::json`] does for the file.
+#[cfg(feature = "store")]
+fn by_store(gate: &Gate, arguments: &[&str]) -> (i32, serde_json::Value) {
+    let mut check = assert_cmd::Command::cargo_bin("elephant-rs").unwrap();
+    let check = check.current_dir(gate.folder.path()).args(["check", "--store", "x.db", "history"]);
+    let output = check.args(["--format", "json"]).args(arguments).output().unwrap();
+    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[cfg(feature = "store")]
+#[test]
+fn a_store_gives_the_verdict_of_a_file() {
+    let arguments = ["--tolerance", "0", "--min-severity", "none"];
+    let accepted = on_day(&joining((1, 100), (2, 4_000)), 1);
+    for (small, large) in [((3, 290), (2, 8_000)), ((3, 290), (2, 4_000)), ((1, 100), (4, 8_000))] {
+        let gate = Gate::accepting(std::slice::from_ref(&accepted));
+        store_of(&gate);
+        gate.put(&[on_day(&joining(small, large), 2)]);
+        let (file, store) = (gate.json(&arguments), by_store(&gate, &arguments));
+        assert_eq!(file.0, store.0, "{:#}", store.1["baseline"]);
+        let costs = |report: &serde_json::Value| {
+            let metrics = report["baseline"]["jobs"][0]["metrics"].as_array().unwrap().iter();
+            let named = metrics.map(|metric| {
+                ["metric", "verdict", "limit_growth_ratio", "grown_phases"].map(|key| metric[key].clone())
+            });
+            named.collect::<Vec<_>>()
+        };
+        assert_eq!(costs(&file.1), costs(&store.1));
+        let grown = costs(&store.1).into_iter().map(|[.., phases]| phases.as_array().unwrap().len());
+        assert!(grown.max() > Some(0), "{:#}", store.1["baseline"]);
+    }
+}
+
+/// An application with a task that takes twenty times as long as the others.
+#[cfg(feature = "store")]
+fn skewed(ms: i64) -> App {
+    let mut app = healthy(40, ms);
+    if let Some(last) = app.jobs[0].stages[0].tasks.last_mut() {
+        let task = super::Task::new("1", 20 * ms);
+        *last = super::Task { launch: last.launch, ..task };
+    }
+    app
+}
+
+#[cfg(feature = "store")]
+#[test]
+fn a_store_does_not_take_the_limit_of_a_small_run_for_a_lower_severity() {
+    let gate = Gate::accepting(&[on_day(&skewed(500), 1)]);
+    store_of(&gate);
+    gate.put(&[on_day(&skewed(20_000), 2)]);
+    let arguments = ["--costs", "ignore"];
+    let findings = |report: &serde_json::Value| report["baseline"]["summary"].clone();
+    let (file, store) = (gate.json(&arguments), by_store(&gate, &arguments));
+    let worse = |report: &serde_json::Value| {
+        let found = report["applications"][0]["findings"].as_array().unwrap();
+        found
+            .iter()
+            .filter(|finding| finding["severity"] == "severe" || finding["severity"] == "critical")
+            .count()
+    };
+    assert!(worse(&file.1) > 0, "{:#}", file.1["applications"][0]["findings"]);
+    assert_eq!((file.0, findings(&file.1)), (store.0, findings(&store.1)));
+}

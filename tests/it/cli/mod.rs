@@ -2,6 +2,7 @@
 
 mod analyze;
 mod completions;
+mod copies;
 #[cfg(feature = "http")]
 mod fake_server;
 mod filters;

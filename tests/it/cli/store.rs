@@ -205,7 +205,7 @@ fn a_second_ingest_opens_nothing_and_a_changed_file_is_read_again() {
         File::options().write(true).open(spoilt[0]).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
         printed(&["ingest", "--quiet", "--store", &store, &path]);
         let after = json(&["history", "--store", &store, "--worst", "--top", "1000"]);
-        let source = text(spoilt[0]);
+        let source = format!("file://{}", text(spoilt[0]));
         assert!(after["applications"].as_array().unwrap().iter().all(|app| app["source"] != source.as_str()));
     });
 }
@@ -273,7 +273,10 @@ fn copies_count_once_and_a_log_that_goes_on_replaces_itself() {
         printed(&["ingest", "--quiet", "--store", &store, &path]);
         assert_eq!(count(), 1);
         let worst = json(&["history", "--store", &store, "--worst"]);
-        assert_eq!(worst["applications"][0]["source"], text(&logs.join("app")).as_str());
+        assert_eq!(
+            worst["applications"][0]["source"],
+            format!("file://{}", text(&logs.join("app"))).as_str()
+        );
     });
 }
 
@@ -297,11 +300,11 @@ fn a_copy_counts_when_the_file_of_the_other_one_has_other_contents() {
             let all = worst["applications"].as_array().unwrap().iter();
             all.map(|app| app["source"].as_str().unwrap().replace(&path, "")).collect::<Vec<_>>()
         };
-        assert_eq!(sources(), ["/app.zstd"]);
+        assert_eq!(sources(), ["file:///app.zstd"]);
         fs::copy(other, logs.join("app.zstd")).unwrap();
         let line = ingest();
         assert_eq!(number(&line, " unchanged"), 1, "{line}");
-        assert_eq!(sources(), ["/copy/app.zstd", "/app.zstd"]);
+        assert_eq!(sources(), ["file:///copy/app.zstd", "file:///app.zstd"]);
     });
 }
 

@@ -12,6 +12,7 @@ pub mod gamma;
 pub mod max_concurrent;
 pub mod normal;
 pub mod proportion;
+pub mod rank_sum;
 pub mod slope;
 pub mod split;
 pub mod strata;

@@ -39,7 +39,7 @@ fn without_filters(options: &Options, command: &str) -> Result<(), Box<dyn Error
 /// Reads and judges all applications, as `analyze` does, and stores them. If storing fails, the reason is returned with
 /// the report.
 pub(super) fn keep_all(
-    place: &Place,
+    (place, cluster): (&Place, &ClusterArg),
     inputs: &Inputs<'_>,
     basis: Basis<'_>,
     (input, options): (&InputArgs, &Options),
@@ -52,6 +52,8 @@ pub(super) fn keep_all(
         );
     }
     let mut store = Store::create(place).map_err(|error| failed(place, "open", &error))?;
+    store.set_cluster(cluster.cluster.clone());
+    let options = &Options { phase_work: true, ..options.clone() };
     let kept = input.run(|progress| {
         let of_rules = (basis.rules.hash(), now());
         store.keep_of_all(inputs.named(), &options.limits, of_rules, |named, keeper| {
@@ -96,6 +98,27 @@ pub(super) fn place_parser() -> impl TypedValueParser<Value = Place> {
         if written.is_empty() { Err("a store has a name") } else { Ok(Place::from(written)) }
     })
 }
+
+/// Which cluster the histories are from.
+#[derive(Debug, Args)]
+pub(super) struct ClusterArg {
+    /// Cluster that the histories are from; a store keeps those of two clusters apart, even if their paths are the same
+    /// [default: what the configuration of each application tells]
+    #[arg(long, value_name = "NAME", value_parser = cluster_name, value_hint = clap::ValueHint::Other)]
+    cluster: Option<String>,
+}
+
+/// Names with spaces or slashes cannot be told from paths.
+fn cluster_name(written: &str) -> Result<String, String> {
+    let fits = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    if written.is_empty() || written.len() > MOST_OF_NAME || !written.chars().all(fits) {
+        return Err(format!("a name has letters, digits, `-`, `_` and `.`, at most {MOST_OF_NAME} bytes"));
+    }
+    Ok(written.to_owned())
+}
+
+/// The most bytes of a cluster's name: it is part of each path in the store.
+const MOST_OF_NAME: usize = 100;
 
 /// Where the database is.
 #[derive(Debug, Args)]

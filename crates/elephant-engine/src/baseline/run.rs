@@ -55,7 +55,9 @@ impl Run {
 impl ReadPhase {
     /// Zeros are left out, and a name that may hold a path is replaced by its hash: a baseline tells nothing
     /// about a machine.
-    fn of(phase: &PhaseWork) -> Self {
+    #[must_use]
+    #[doc(hidden)]
+    pub fn of(phase: &PhaseWork) -> Self {
         let name = if phase.key.contains('/') { hash(&phase.key) } else { phase.key.clone() };
         let read = |bytes: Option<Bytes>| bytes.filter(|bytes| bytes.get() > 0).map(Bytes::get);
         Self {

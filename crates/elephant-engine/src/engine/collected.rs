@@ -45,6 +45,7 @@ impl Keeper<'_> {
     fn keep(self, report: &mut ApplicationReport) {
         (self.keep)(report);
         report.nodes = Vec::new();
+        report.phase_work = Vec::new();
         // Phases and configuration are reported together or not at all.
         if report.phases.is_none() {
             report.configuration = None;

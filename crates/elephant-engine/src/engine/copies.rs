@@ -14,13 +14,19 @@ use elephant_model::model::{Application, Engine};
 /// What all copies of a run have in common. Ids alone are not unique: two clusters may both have an
 /// `application_1_0001`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, State)]
-struct Run {
-    engine: Engine,
-    id: String,
-    attempt: Option<String>,
-    start: Option<Timestamp>,
-    name: Option<String>,
-    user: Option<String>,
+pub struct Run {
+    /// The engine.
+    pub engine: Engine,
+    /// The id of the application.
+    pub id: String,
+    /// Its attempt.
+    pub attempt: Option<String>,
+    /// When it was submitted, or else started.
+    pub start: Option<Timestamp>,
+    /// Its name.
+    pub name: Option<String>,
+    /// Who submitted it.
+    pub user: Option<String>,
 }
 
 impl Run {
@@ -44,16 +50,18 @@ impl Run {
 
 /// How much of its run a history contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, State)]
-struct Content {
-    finished_at: Option<Timestamp>,
-    groups: usize,
-    tasks: u64,
-    attempts: u64,
+pub struct Content {
+    /// When the run ended.
+    pub finished_at: Option<Timestamp>,
+    /// The number of tasks.
+    pub tasks: u64,
+    /// The number of their attempts.
+    pub attempts: u64,
 }
 
 /// The facts about a history that show whether it is a copy of another one.
 #[derive(Debug, Clone, State)]
-pub(super) struct RunCopy {
+pub struct RunCopy {
     run: Run,
     complete: bool,
     content: Content,
@@ -62,6 +70,12 @@ pub(super) struct RunCopy {
 }
 
 impl RunCopy {
+    /// A history of `run` that was read earlier from this many files.
+    #[must_use]
+    pub const fn known(run: Run, complete: bool, content: Content, files: usize) -> Self {
+        Self { run, complete, content, files }
+    }
+
     pub(super) fn of(app: &Application, sources: &[String]) -> Self {
         let run = Run {
             engine: app.engine,
@@ -73,7 +87,6 @@ impl RunCopy {
         };
         let content = Content {
             finished_at: app.finished_at,
-            groups: app.groups.len(),
             tasks: app.task_count(),
             attempts: app.groups.iter().map(|group| group.attempts.len() as u64).sum(),
         };
@@ -81,9 +94,9 @@ impl RunCopy {
     }
 
     /// How complete it is.
-    fn extent(&self) -> (bool, bool, usize, u64, u64) {
-        let Content { tasks, attempts, finished_at, groups } = self.content;
-        (self.complete, finished_at.is_some(), groups, tasks, attempts)
+    const fn extent(&self) -> (bool, bool, u64, u64) {
+        let Content { tasks, attempts, finished_at } = self.content;
+        (self.complete, finished_at.is_some(), tasks, attempts)
     }
 
     /// A number that only equal copies of a complete history have.
@@ -106,8 +119,8 @@ impl RunCopy {
         let Run { engine, id, attempt, start, name, user } = &self.run;
         (engine, id, attempt, start.map(Timestamp::as_millis), name, user).hash(&mut hasher);
         let run = hasher.finish();
-        let Content { finished_at, groups, tasks, attempts } = self.content;
-        (finished_at.map(Timestamp::as_millis), groups, tasks, attempts).hash(&mut hasher);
+        let Content { finished_at, tasks, attempts } = self.content;
+        (finished_at.map(Timestamp::as_millis), tasks, attempts).hash(&mut hasher);
         [run, hasher.finish()]
     }
 }
@@ -133,6 +146,11 @@ impl Counted {
         };
         self.0.contains(&hash)
     }
+
+    /// Whether a history of an application with the same id is among them.
+    pub(super) fn has_id_of(&self, copy: &RunCopy) -> bool {
+        self.0.contains(&copy.id_hash())
+    }
 }
 
 /// For each copy the index of the one that counts, often its own. `copies` must be in path order: the first counts among
@@ -141,7 +159,7 @@ impl Counted {
 /// Complete histories are copies if they have the same content, too. An incomplete one is a copy of any longer history of
 /// the same run. If it lacks the start, the name or the user, it is also a copy of one that has them and contains as
 /// much.
-pub(super) fn counted<'c>(copies: impl Iterator<Item = &'c RunCopy>) -> Vec<usize> {
+pub fn counted<'c>(copies: impl Iterator<Item = &'c RunCopy>) -> Vec<usize> {
     let copies: Vec<&RunCopy> = copies.collect();
     let mut runs: BTreeMap<&Run, Vec<(usize, &RunCopy)>> = BTreeMap::new();
     for (place, copy) in copies.iter().enumerate() {
@@ -150,10 +168,15 @@ pub(super) fn counted<'c>(copies: impl Iterator<Item = &'c RunCopy>) -> Vec<usiz
     let mut counted: Vec<usize> = (0..copies.len()).collect();
     for group in runs.into_values().filter(|group| group.len() > 1) {
         let best = best_of(group.iter().copied());
+        let mut whole: BTreeMap<Content, Vec<(usize, &RunCopy)>> = BTreeMap::new();
+        for (place, copy) in group.iter().copied().filter(|(_, copy)| copy.complete) {
+            whole.entry(copy.content).or_default().push((place, copy));
+        }
+        let whole: BTreeMap<Content, Option<usize>> =
+            whole.into_iter().map(|(content, same)| (content, best_of(same.into_iter()))).collect();
         for (place, copy) in &group {
-            let same =
-                || group.iter().copied().filter(|(_, other)| other.complete && other.content == copy.content);
-            let winner = if copy.complete { best_of(same()) } else { best };
+            let same = whole.get(&copy.content).copied().flatten();
+            let winner = if copy.complete { same } else { best };
             if let Some((counted, winner)) = counted.get_mut(*place).zip(winner) {
                 *counted = winner;
             }
@@ -209,7 +232,7 @@ mod tests {
             name: Some("etl".to_owned()),
             user: None,
         };
-        let content = Content { finished_at: None, groups: 1, tasks, attempts: tasks };
+        let content = Content { finished_at: None, tasks, attempts: tasks };
         RunCopy { run, complete, content, files: 1 }
     }
 
@@ -236,8 +259,7 @@ mod tests {
     fn a_history_without_its_start_is_a_copy_of_one_that_has_it_and_contains_as_much() {
         let unknown = |tasks, complete| {
             let copy = copy("app-1", 0, complete, tasks);
-            let content = Content { groups: usize::from(tasks > 0), ..copy.content };
-            RunCopy { run: Run { start: None, name: None, ..copy.run }, content, ..copy }
+            RunCopy { run: Run { start: None, name: None, ..copy.run }, ..copy }
         };
         let (phantom, known) = (unknown(0, false), copy("app-1", 5, true, 4));
         assert_eq!(counted_of(&[phantom.clone(), known.clone()]), [1, 1]);

@@ -27,23 +27,27 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::results::{Report, Summary, SuppressionUse};
+use crate::results::{ApplicationReport, Report, Summary, SuppressionUse};
+use rustc_hash::FxHashSet;
+
 use elephant_base::limits::Limits;
 use elephant_base::severity::Severity;
+use elephant_input::inventory::Inventory;
 use elephant_input::named::Named;
 use elephant_parse::OtherCounters;
 use elephant_ruleset::{RuleSet, Suppression};
 use elephant_verdict::troubles::Basis;
 
 use collected::{Collected, Collector, Judged};
-use copies::{Counted, RunCopy};
+use copies::Counted;
 use evaluate::evaluate;
 use read::{Extent, Wanted};
-use visit::{may_be_superseded, visit_in_turn};
+use visit::{histories, may_be_superseded, visit_again};
 use worst_charts::WorstCharts;
 
 pub use crate::results::Sort;
 pub use collected::Keeper;
+pub use copies::{Content, Run, RunCopy, counted};
 pub use filter::{Filter, Identity};
 pub use part_file::{PartError, PartKind};
 pub use parts::{Part, analyze_part, analyze_parts};
@@ -109,7 +113,7 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
 
 /// Like [`analyze_with`], with prices.
 pub fn analyze_by(named: Named<'_>, basis: Basis<'_>, options: &Options, progress: &Progress) -> Report {
-    analyze_into(Collector::new(options.top), named, basis, options, progress).0
+    analyze_into((None, None), named, basis, options, progress).0
 }
 
 /// Like [`analyze_with`], but renders each application as soon as it is judged. The pieces are all applications, so
@@ -122,10 +126,11 @@ pub fn analyze_in_pieces(
     render: Render<'_>,
 ) -> (Report, Pieces) {
     let options = Options { top: None, ..options };
-    analyze_into(Collector::rendering(render, options.charts), named, basis, &options, progress)
+    analyze_into((None, Some(render)), named, basis, &options, progress)
 }
 
-/// Like [`analyze_by`], or with `render` like [`analyze_in_pieces`], and passes each application to `keeper`.
+/// Like [`analyze_by`], or with `render` like [`analyze_in_pieces`], and passes each application to `keeper`. It may get
+/// an application twice, the second time as one that counts or as a copy.
 pub fn analyze_keeping(
     named: Named<'_>,
     basis: Basis<'_>,
@@ -133,45 +138,114 @@ pub fn analyze_keeping(
     progress: &Progress,
     (keeper, render): (Keeper<'_>, Option<Render<'_>>),
 ) -> (Report, Pieces) {
-    let collector = match render {
-        Some(render) => Collector::rendering(render, options.charts),
-        None => Collector::new(options.top),
-    };
-    analyze_into(collector.keeping(keeper), named, basis, options, progress)
+    analyze_into((Some(keeper), render), named, basis, options, progress)
 }
 
+/// Judges all histories. An application whose id one history has is reported while the others are read. A file of several
+/// applications may turn out to have a copy of it, which may be the more complete one: then all are read again, and
+/// applications with its id wait until all are known.
 fn analyze_into(
-    collector: Collector<'_>,
+    (keeper, render): (Option<Keeper<'_>>, Option<Render<'_>>),
     named: Named<'_>,
     basis: Basis<'_>,
     options: &Options,
     progress: &Progress,
 ) -> (Report, Pieces) {
-    let worst_charts = WorstCharts::new(options.charts);
     let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
     let wanted = Wanted::ForRules(others);
     let extent = Extent { wanted, limits: &options.limits, filter: &options.filter };
-    let counted = Mutex::new(Counted::default());
-    let visited = visit_in_turn(named, extent, progress, |app, sources, turn| {
-        let started = Instant::now();
-        let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
-        if let Some(keeper) = collector.keeper() {
-            keeper.complete(app, &mut report);
+    let inventory = histories(named, extent);
+    let first = Try { keeper, render, repeated: &FxHashSet::default() };
+    let judged = first.judge(&inventory, extent, (basis, options), progress);
+    // Whoever only keeps applications chooses among all copies.
+    let reports = options.top != Some(0) || render.is_some();
+    let repeated = if reports { judged.repeated() } else { FxHashSet::default() };
+    if repeated.is_empty() {
+        return judged.conclude(basis);
+    }
+    log::info!("reading again: files of several applications have copies of {} others", repeated.len());
+    progress.start_again();
+    // The others have been kept.
+    let keep = |app: &ApplicationReport| {
+        if let Some(keeper) = keeper.filter(|_| repeated.contains(&app.id)) {
+            (keeper.keep)(app);
         }
-        let judged = Judged { report, turn, suppressed_by };
-        progress.findings(judged.report.counts.iter().skip(1).sum());
-        log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
-        // A later attempt of the application master may replace this history, or a copy of it. That is known after all
-        // files are read.
-        if may_be_superseded(sources) || turn.may_be_copied {
-            return Some(judged);
-        }
-        collector.add(judged);
-        counted.lock().unwrap_or_else(PoisonError::into_inner).add(&RunCopy::of(app, sources));
-        None
-    });
-    let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
-    conclude(collector, visited, &counted, worst_charts, basis)
+    };
+    let keeper = keeper.map(|keeper| Keeper { keep: &keep, ..keeper });
+    let again = Try { keeper, render, repeated: &repeated };
+    again.judge(&inventory, extent, (basis, options), progress).conclude(basis)
+}
+
+/// One reading of all histories.
+struct Try<'t> {
+    keeper: Option<Keeper<'t>>,
+    render: Option<Render<'t>>,
+    /// The ids that several histories have, although only one tells it by its name or its beginning.
+    repeated: &'t FxHashSet<String>,
+}
+
+/// What was judged, before copies are left out.
+struct AllJudged<'t> {
+    collector: Collector<'t>,
+    /// Applications that wait until it is known which of them are copies.
+    visited: Visited<Judged>,
+    /// Those that do not.
+    counted: Counted,
+    worst_charts: WorstCharts,
+}
+
+impl<'t> Try<'t> {
+    fn judge(
+        self,
+        inventory: &Inventory,
+        extent: Extent<'_>,
+        (basis, options): (Basis<'_>, &Options),
+        progress: &Progress,
+    ) -> AllJudged<'t> {
+        let collector = match self.render {
+            Some(render) => Collector::rendering(render, options.charts),
+            None => Collector::new(options.top),
+        };
+        let collector = match self.keeper {
+            Some(keeper) => collector.keeping(keeper),
+            None => collector,
+        };
+        let worst_charts = WorstCharts::new(options.charts);
+        let counted = Mutex::new(Counted::default());
+        let visited = visit_again(inventory, extent, progress, self.repeated, |app, sources, turn| {
+            let started = Instant::now();
+            let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
+            if let Some(keeper) = collector.keeper() {
+                keeper.complete(app, &mut report);
+            }
+            let judged = Judged { report, turn, suppressed_by };
+            progress.findings(judged.report.counts.iter().skip(1).sum());
+            log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
+            // A later attempt of the application master may replace this history, or a copy of it. That is known after all
+            // files are read.
+            if may_be_superseded(sources) || turn.may_be_copied {
+                return Some(judged);
+            }
+            collector.add(judged);
+            counted.lock().unwrap_or_else(PoisonError::into_inner).add(&RunCopy::of(app, sources));
+            None
+        });
+        let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        AllJudged { collector, visited, counted, worst_charts }
+    }
+}
+
+impl AllJudged<'_> {
+    /// The ids of waiting applications that others which did not wait have, too.
+    fn repeated(&self) -> FxHashSet<String> {
+        let waiting = self.visited.applications.iter();
+        let repeated = waiting.filter(|visit| self.counted.has_id_of(&visit.copy));
+        repeated.map(|visit| visit.id.clone()).collect()
+    }
+
+    fn conclude(self, basis: Basis<'_>) -> (Report, Pieces) {
+        conclude(self.collector, self.visited, &self.counted, self.worst_charts, basis)
+    }
 }
 
 /// Adds the applications that wait until it is known which of them are copies.
@@ -182,11 +256,11 @@ fn conclude(
     worst_charts: WorstCharts,
     basis: Basis<'_>,
 ) -> (Report, Pieces) {
-    let copies = visited.take_copies();
-    // A history with a wrong id in its name.
-    visited.leave_out_copies(|visit| {
+    let mut copies = visited.take_copies();
+    // Only if all copies are kept: otherwise, all of them have waited.
+    copies.extend(visited.leave_out_copies(|visit| {
         counted.contains(&visit.copy).then(|| "in a history that was counted".to_owned())
-    });
+    }));
     for visit in visited.applications {
         collector.add(visit.value);
     }

@@ -95,7 +95,6 @@ pub fn analyze_parts(
         Some(render) => Collector::rendering(render, options.charts),
         None => Collector::new(options.top),
     };
-    let mut counted = Counted::default();
     let gathered = gathered.look(
         |kept| kept.nth,
         |visit, turn| {
@@ -110,9 +109,9 @@ pub fn analyze_parts(
                 return Some(Visit { id, copy, sources, value: judged });
             }
             collector.add(judged);
-            counted.add(&copy);
             None
         },
     );
-    Ok(conclude(collector, gathered.visited(), &counted, worst_charts, basis))
+    // All that may be copies have waited.
+    Ok(conclude(collector, gathered.visited(), &Counted::default(), worst_charts, basis))
 }

@@ -67,6 +67,11 @@ impl Progress {
         self.bytes_read.fetch_add(stored, Ordering::Relaxed);
     }
 
+    /// Forgets the findings, because all histories are judged again.
+    pub(super) fn start_again(&self) {
+        self.findings.store(0, Ordering::Relaxed);
+    }
+
     pub(super) fn findings(&self, count: u64) {
         self.findings.fetch_add(count, Ordering::Relaxed);
     }

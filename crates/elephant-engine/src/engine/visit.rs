@@ -2,6 +2,7 @@
 //! order of the sources, whatever the number of threads.
 
 mod assemble;
+mod distinct;
 mod gathered;
 mod source;
 
@@ -9,8 +10,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
-use super::copies::{RunCopy, counted};
+use super::copies::RunCopy;
 use super::read::{Extent, Wanted};
 use super::{Filter, Progress, progress};
 use crate::results::{SourceProblem, Summary};
@@ -24,7 +26,7 @@ use elephant_input::named::Named;
 use elephant_input::part::Part;
 use elephant_input::trace_table::TraceFormat;
 use elephant_model::model::Application;
-use elephant_parse::{Level, OtherCounters, Problem, identify, insisting};
+use elephant_parse::{OtherCounters, identify, insisting};
 pub(crate) use gathered::Gathered;
 pub(super) use gathered::Unfit;
 use gathered::{HistoryRead, single};
@@ -57,51 +59,6 @@ pub struct Visited<T> {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether an input that the user named could not be read.
     pub named_input_failed: bool,
-}
-
-impl<T> Visited<T> {
-    /// Removes copies of histories, in another folder, format or compression. The most complete one stays, the first by
-    /// path among equal ones; each removed one is reported as a problem.
-    #[must_use]
-    pub fn distinct(mut self) -> Self {
-        self.take_copies();
-        self
-    }
-
-    /// The same as [`Self::distinct`]; returns what was removed.
-    pub(super) fn take_copies(&mut self) -> Vec<Visit<T>> {
-        let counted = counted(self.applications.iter().map(|visit| &*visit.copy));
-        let source = |visit: &Visit<T>| visit.sources.first().cloned().unwrap_or_default();
-        let names: Vec<String> = self.applications.iter().map(source).collect();
-        let mut own = 0..;
-        let mut counted = counted.into_iter();
-        self.leave_out_copies(|_| {
-            let (own, counted) = (own.next()?, counted.next()?);
-            (counted != own).then(|| format!("in {}", names.get(counted).map_or("", String::as_str)))
-        })
-    }
-
-    /// Removes the applications for which `elsewhere` says where the copy is that counts, and returns them.
-    pub(super) fn leave_out_copies(
-        &mut self,
-        mut elsewhere: impl FnMut(&Visit<T>) -> Option<String>,
-    ) -> Vec<Visit<T>> {
-        let problems = &mut self.problems;
-        let is_copy = |visit: &mut Visit<T>| {
-            let Some(place) = elsewhere(visit) else { return false };
-            let message = format!("{} is also {place}; it is counted once", visit.id);
-            let problem =
-                Problem { level: Level::Info, code: DUPLICATE.into(), position: None, message, count: 1 };
-            let source = visit.sources.first().cloned().unwrap_or_default();
-            problems.push(SourceProblem { source, problem });
-            true
-        };
-        let copies: Vec<_> = self.applications.extract_if(.., is_copy).collect();
-        let removed = copies.len() as u64;
-        self.summary.applications = self.summary.applications.saturating_sub(removed);
-        self.summary.copies += removed;
-        copies
-    }
 }
 
 /// The result for one application.
@@ -168,8 +125,8 @@ pub fn visit_beside_traces<T: Send>(
     let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
     let mut inventory = inventory(named, (filter, limits), insisting(insisted));
     let traces = std::mem::take(&mut inventory.traces);
-    let visited =
-        visit_all(&inventory, &traces, extent, progress, |app, sources, _| Some(look(app, sources)));
+    let look = |app: &Application, sources: &[String], _| Some(look(app, sources));
+    let visited = visit_all((&inventory, &traces), extent, progress, Ids::IfSeveral(None), look);
     (visited.distinct(), traces)
 }
 
@@ -239,9 +196,29 @@ pub(super) fn visit_in_turn<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
+    let inventory = histories(named, extent);
+    visit_all((&inventory, &[]), extent, progress, Ids::IfSeveral(None), look)
+}
+
+/// Finds the histories below the paths.
+pub(super) fn histories(named: Named<'_>, extent: Extent<'_>) -> Inventory {
     let mut inventory = inventory(named, (extent.filter, extent.limits), identify);
     inventory.skip_traces();
-    visit_all(&inventory, &[], extent, progress, look)
+    inventory
+}
+
+/// Like [`visit_in_turn`], for histories that are found already, some of which have the `repeated` ids.
+pub(super) fn visit_again<T: Send>(
+    inventory: &Inventory,
+    extent: Extent<'_>,
+    progress: &Progress,
+    repeated: &FxHashSet<String>,
+    look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
+) -> Visited<T> {
+    // A stream cannot be read again, so nothing is reported before all copies are known.
+    let has_stream = inventory.histories.iter().flat_map(|source| &source.parts).any(Part::is_stream);
+    let ids = if has_stream { Ids::OfNone } else { Ids::IfSeveral(Some(repeated)) };
+    visit_all((inventory, &[]), extent, progress, ids, look)
 }
 
 fn inventory(named: Named<'_>, (filter, limits): (&Filter, &Limits), identify: Identify) -> Inventory {
@@ -255,14 +232,14 @@ fn inventory(named: Named<'_>, (filter, limits): (&Filter, &Limits), identify: I
 
 /// Visits the histories of an inventory; `traces` are read afterwards.
 fn visit_all<T: Send>(
-    inventory: &Inventory,
-    traces: &[Source],
+    (inventory, traces): (&Inventory, &[Source]),
     extent: Extent<'_>,
     progress: &Progress,
+    ids: Ids<'_>,
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
-    let visited = gather(inventory, traces, extent, progress, Ids::IfSeveral, look).visited();
+    let visited = gather(inventory, traces, extent, progress, ids, look).visited();
     let Summary { applications, left_out, .. } = visited.summary;
     log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
     visited
@@ -270,11 +247,13 @@ fn visit_all<T: Send>(
 
 /// When the ids of histories are looked up before the histories are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ids {
-    /// If there are several histories, which may have the same id.
-    IfSeveral,
+enum Ids<'i> {
+    /// If there are several histories, which may have the same id. These ids are known to be those of several.
+    IfSeveral(Option<&'i FxHashSet<String>>),
     /// Always, because other parts have histories, too.
     ForMerging,
+    /// Never.
+    OfNone,
 }
 
 /// Reads the histories of an inventory.
@@ -283,14 +262,19 @@ fn gather<'a, T: Send>(
     traces: &[Source],
     extent: Extent<'_>,
     progress: &Progress,
-    ids: Ids,
+    ids: Ids<'_>,
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Gathered<'a, T> {
     let histories = &inventory.histories;
     let mut stored: Vec<u64> = histories.iter().chain(traces).map(progress::stored).collect();
     progress.found(&stored);
     stored.truncate(histories.len());
-    let are_needed = ids == Ids::ForMerging || histories.len() > 1;
+    let (are_needed, repeated) = match ids {
+        Ids::IfSeveral(repeated) => (histories.len() > 1, repeated),
+        Ids::ForMerging => (true, None),
+        Ids::OfNone => (false, None),
+    };
+    let is_repeated = |id: &str| repeated.is_some_and(|repeated| repeated.contains(id));
     let ids: Vec<Option<String>> = if are_needed {
         histories.par_iter().map(|source| id_of(source, extent)).collect()
     } else {
@@ -300,7 +284,8 @@ fn gather<'a, T: Send>(
     let is_alone = histories.len() == 1;
     let uniqueness = |place: usize| {
         let id = ids.get(place).and_then(Option::as_deref);
-        Uniqueness { is_alone, single_id: id.filter(|_| single.get(place) == Some(&true)) }
+        let is_single = |id: &&str| single.get(place) == Some(&true) && !is_repeated(id);
+        Uniqueness { is_alone, single_id: id.filter(is_single) }
     };
     let read = |place: usize, source: &Source, (extent, share): (Extent<'_>, Share)| {
         let uniqueness = uniqueness(place);

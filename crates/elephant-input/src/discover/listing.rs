@@ -21,6 +21,18 @@ pub struct FileList {
 }
 
 impl FileList {
+    /// The folders that the user named and that can be listed whole.
+    #[must_use]
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// What could not be listed, or only in part.
+    #[must_use]
+    pub fn failed(&self) -> &[PathBuf] {
+        &self.failed
+    }
+
     /// Whether a file would be among these if it were still there: its folder was listed.
     #[must_use]
     pub fn covers(&self, path: &Path) -> bool {

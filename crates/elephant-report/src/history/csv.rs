@@ -35,7 +35,7 @@ pub(super) fn of_groups<'a>() -> [Column<Named<'a>>; 17] {
     ]
 }
 
-const OF_RUNS: [Column<Run>; 15] = [
+const OF_RUNS: [Column<Run>; 16] = [
     ("application", |run| run.id.as_str().into()),
     ("attempt", |run| run.attempt.as_deref().into()),
     ("source", |run| run.source.as_str().into()),
@@ -51,6 +51,7 @@ const OF_RUNS: [Column<Run>; 15] = [
     ("severity", |run| run.severity.name().into()),
     ("trouble", |run| run.trouble.as_ref().map(|(cause, _)| cause.as_str()).into()),
     ("cost", |run| run.cost.into()),
+    ("cluster", |run| run.cluster.as_deref().into()),
 ];
 
 /// What to change against the first trouble; runs of one job would repeat it.

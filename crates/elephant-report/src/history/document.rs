@@ -177,7 +177,7 @@ impl<'a> Filler<'a> {
 
     /// What changes of configurations saved.
     fn realised(&self, fleet: &'a Fleet) -> Section<'a> {
-        const NOTE: &str = "Medians of runs that succeeded, before and after. At least three of each are compared; changes below 10 % are left out. Other things may have changed at the same time, such as the data.";
+        const NOTE: &str = "Medians of runs that succeeded, before and after. At least three of each are compared, for the same input if it is known; changes below 10 %, and those that chance makes in one of twenty cases, are left out. Other things may have changed at the same time, such as the code.";
         let section = Section::new("realised", "Changes", "What changed configurations saved");
         if fleet.realised.is_empty() {
             return section;
@@ -193,6 +193,7 @@ impl<'a> Filler<'a> {
             Column::number("runs", 0),
             Column::number("saved so far", 0),
             Column::number("cost saved", 0).only(costs),
+            Column::text("confidence", 0),
         ];
         let rows = fleet.realised.iter().map(|change| {
             let cost = words::costs_of_run(change, self.currency);
@@ -213,6 +214,7 @@ impl<'a> Filler<'a> {
                     .into(),
                 Cell::from(Value::Amount(change.saved_gb_hours, "GB·h")).better(change.saved_gb_hours >= 0.0),
                 cost_saved.into_iter().fold(Cell::from(saved), Cell::better),
+                change.confidence.name().into(),
             ])
         });
         let sentences = fleet.realised.iter().map(|change| words::realised(change, self.currency)).collect();

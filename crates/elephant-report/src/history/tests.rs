@@ -5,8 +5,8 @@ use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::nodes::levels::Interval;
 use elephant_store::{
-    Change, Changed, Direction, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime, Periods, Ranked,
-    Realised, Remedy, Run, Runs, Unread, View,
+    Change, Changed, Confidence, Direction, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime,
+    Periods, Ranked, Realised, Remedy, Run, Runs, Unread, View,
 };
 
 const DAY: i64 = 86_400_000;
@@ -87,6 +87,8 @@ fn realised(saved: f64) -> Realised {
         changed: vec![setting(Some("2g"), true), setting(None, false)],
         runs: (4, 6),
         used_gb_hours: (4.5, 2.0),
+        input: None,
+        confidence: if saved > 0.0 { Confidence::High } else { Confidence::Moderate },
         run_time: Some((Millis::from_secs(90), Millis::from_secs(95))),
         saved_gb_hours: saved,
         cost: None,
@@ -186,6 +188,7 @@ fn run(id: &str, day: i64) -> Run {
         id: id.to_owned(),
         attempt: None,
         source: format!("logs/{id}"),
+        cluster: Some("prod".to_owned()),
         name: Some("nightly".to_owned()),
         user: Some("bob".to_owned()),
         queue: None,
@@ -356,5 +359,5 @@ fn pages_have_what_changes_saved_as_money() {
         .skip(1)
         .map(|row| row.matches("<td").count() + row.matches("<th").count())
         .collect();
-    assert!(counts.len() == 6 && counts.iter().all(|count| *count == 9), "{counts:?}");
+    assert!(counts.len() == 6 && counts.iter().all(|count| *count == 10), "{counts:?}");
 }

@@ -191,6 +191,11 @@ pub(super) fn before_after(change: &Realised) -> String {
     format!("{} → {}", amount(change.used_gb_hours.0), amount(change.used_gb_hours.1))
 }
 
+/// That costs are compared for the same input, if they are.
+pub(super) const fn for_input(change: &Realised) -> &'static str {
+    if change.input.is_some() { " for the same input" } else { "" }
+}
+
 /// "5m → 6m 2s", or nothing if unknown.
 pub(super) fn run_times(change: &Realised) -> String {
     change.run_time.map(|(before, after)| format!("{before} → {after}")).unwrap_or_default()
@@ -208,9 +213,10 @@ pub(super) fn realised(change: &Realised, currency: Option<&str>) -> String {
     let what = saved_with_cost(change.saved_gb_hours, change.saved_cost, currency);
     let runs = plural(change.runs.1, "run");
     let mut medians = vec![
-        format!("{} GB·h a run", before_after(change)),
+        format!("{} GB·h a run{}", before_after(change), for_input(change)),
         costs_of_run(change, currency),
         run_times(change),
+        format!("confidence {}", change.confidence.name()),
     ];
     medians.retain(|text| !text.is_empty());
     format!(

@@ -184,6 +184,19 @@ impl Database {
         self.first(sql, values, |row| row.get(0))?.ok_or(StoreError::Incomplete)
     }
 
+    /// Inserts a row of named columns, and returns its id, which the column `id` has.
+    pub(super) fn insert_row<const N: usize>(
+        &self,
+        (table, id): (&str, &str),
+        columns: [(&str, Value<'_>); N],
+    ) -> Result<i64, StoreError> {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let places: Vec<String> = (1..=N).map(|place| format!("?{place}")).collect();
+        let (names, places) = (names.join(", "), places.join(", "));
+        let sql = format!("INSERT INTO {table} ({names}) VALUES ({places}) RETURNING {id}");
+        self.insert(&sql, &columns.map(|(_, value)| value))
+    }
+
     /// Inserts rows with as few statements as possible, which are [sent](Self::send). `into` is `table (columns)`.
     pub(super) fn insert_all<const N: usize>(
         &self,

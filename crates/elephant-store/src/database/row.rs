@@ -23,23 +23,35 @@ pub(crate) trait Column: FromSql + for<'a> tokio_postgres::types::FromSql<'a> {}
 #[cfg(feature = "postgres")]
 impl<T: FromSql + for<'a> tokio_postgres::types::FromSql<'a>> Column for T {}
 
+/// The name of a column, or its place.
+#[cfg(not(feature = "postgres"))]
+pub(crate) trait At: rusqlite::RowIndex {}
+#[cfg(not(feature = "postgres"))]
+impl<T: rusqlite::RowIndex> At for T {}
+
+/// The name of a column, or its place.
+#[cfg(feature = "postgres")]
+pub(crate) trait At: rusqlite::RowIndex + tokio_postgres::row::RowIndex + std::fmt::Display {}
+#[cfg(feature = "postgres")]
+impl<T: rusqlite::RowIndex + tokio_postgres::row::RowIndex + std::fmt::Display> At for T {}
+
 impl Row<'_> {
-    /// The value at a place.
-    pub(crate) fn get<T: Column>(&self, place: usize) -> Result<T, StoreError> {
+    /// The value of a column.
+    pub(crate) fn get<T: Column>(&self, at: impl At) -> Result<T, StoreError> {
         match self {
-            Self::Sqlite(row) => Ok(row.get(place)?),
+            Self::Sqlite(row) => Ok(row.get(at)?),
             #[cfg(feature = "postgres")]
-            Self::Postgres(row) => row.try_get(place).map_err(super::postgres::failure),
+            Self::Postgres(row) => row.try_get(at).map_err(super::postgres::failure),
         }
     }
 
     /// A number that is never negative.
-    pub(crate) fn amount(&self, place: usize) -> Result<Option<u64>, StoreError> {
-        Ok(self.get::<Option<i64>>(place)?.map(|value| value.max(0).cast_unsigned()))
+    pub(crate) fn amount(&self, at: impl At) -> Result<Option<u64>, StoreError> {
+        Ok(self.get::<Option<i64>>(at)?.map(|value| value.max(0).cast_unsigned()))
     }
 
     /// A number of things.
-    pub(crate) fn count(&self, place: usize) -> Result<u64, StoreError> {
-        Ok(self.amount(place)?.unwrap_or_default())
+    pub(crate) fn count(&self, at: impl At) -> Result<u64, StoreError> {
+        Ok(self.amount(at)?.unwrap_or_default())
     }
 }

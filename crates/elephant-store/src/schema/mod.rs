@@ -124,6 +124,49 @@ ALTER TABLE setting_sum ADD COLUMN saving_time BIGINT NOT NULL DEFAULT 0;
 UPDATE run SET tool = '';
 ";
 
+/// Version 14, the same in both databases: the cluster of each application, the attempts of its tasks and what its phases
+/// read; severities in a larger run; copies among which to choose, and hashes of applications that were removed as old;
+/// and how sure a change is, and what a run read before and after. Files have absolute addresses. What earlier versions
+/// stored is read again.
+macro_rules! fourteenth {
+    ($text:literal, $file:literal) => {
+        concat!(
+            "
+ALTER TABLE application ADD COLUMN cluster ",
+            $text,
+            ";
+ALTER TABLE application ADD COLUMN attempts BIGINT;
+ALTER TABLE application ADD COLUMN phases ",
+            $text,
+            ";
+ALTER TABLE finding ADD COLUMN in_larger_run BIGINT;
+CREATE TABLE undecided (
+    id ",
+            $text,
+            " NOT NULL,
+    attempt ",
+            $text,
+            " NOT NULL,
+    PRIMARY KEY (id, attempt)
+);
+CREATE TABLE pruned (application BIGINT NOT NULL PRIMARY KEY);
+ALTER TABLE job_change ADD COLUMN p DOUBLE PRECISION;
+ALTER TABLE job_change ADD COLUMN input_before DOUBLE PRECISION;
+ALTER TABLE job_change ADD COLUMN input_after DOUBLE PRECISION;
+UPDATE application SET source = 'file://' || source WHERE substr(source, 1, 1) = '/';
+",
+            $file,
+            "
+DELETE FROM job_change;
+DELETE FROM stale_job;
+INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration IS NOT NULL;
+UPDATE run SET tool = '';
+"
+        )
+    };
+}
+use fourteenth;
+
 /// The first version that keeps all sums but those of costs, and the first that keeps these. They are computed from the
 /// rows of earlier ones.
 const FIRST_WITH_SUMS: i64 = 9;
@@ -150,6 +193,17 @@ pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
             sums::compute_costs(database)?;
         }
         database.backend().set_version(latest)
+    })
+}
+
+/// Makes the empty tables of an earlier version.
+#[cfg(test)]
+pub(super) fn migrate_until(database: &Database, version: i64) -> Result<(), StoreError> {
+    let (before_first, migrations) = database.backend().migrations();
+    database.writing(|| {
+        let count = usize::try_from(version - before_first).unwrap_or_default();
+        migrations.iter().take(count).try_for_each(|statements| database.backend().batch(statements))?;
+        database.backend().set_version(version)
     })
 }
 

@@ -4,13 +4,14 @@
 //! A B-tree refuses long values, which histories may contain: unique texts have hashes instead, and names in keys are
 //! cut ([`bounded`](super::super::record::bounded)). A reference whose check would read a whole table is not declared.
 
-use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, node_columns, sum_columns};
+use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fourteenth, node_columns, sum_columns};
 
 /// The version before the first of the migrations.
 pub(crate) const BEFORE_FIRST: i64 = 5;
 
 /// The statements that lead from each version of the tables to the next. Released ones never change.
-pub(crate) const MIGRATIONS: &[&str] = &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH];
+pub(crate) const MIGRATIONS: &[&str] =
+    &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH];
 
 const SIXTH: &str = concat!(
     r#"
@@ -237,4 +238,9 @@ CREATE TABLE cost_sum (
     "
 );
 "
+);
+
+const FOURTEENTH: &str = fourteenth!(
+    "TEXT COLLATE \"C\"",
+    "UPDATE file SET path = 'file://'::bytea || path WHERE substr(path, 1, 1) = '/'::bytea;"
 );

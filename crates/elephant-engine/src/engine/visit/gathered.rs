@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::source::{SourceOutcome, error_problem};
 use super::{Turn, Visit};
@@ -121,7 +121,7 @@ impl<'a, T> Gathered<'a, T> {
         mut look: impl FnMut(Visit<T>, Turn) -> Option<Visit<U>>,
     ) -> Gathered<'a, U> {
         let Self { found, left_out, failures, notices, skipped, confs, histories } = self;
-        let single = single(histories.iter().map(|history| history.id.as_deref()));
+        let shared = shared(&histories);
         let is_alone = histories.len() == 1;
         let read = |(place, history): (usize, HistoryRead<'a, T>)| {
             let HistoryRead { path, id, named_by_user, files, outcome } = history;
@@ -130,8 +130,7 @@ impl<'a, T> Gathered<'a, T> {
             let mut kept = Vec::new();
             for visit in applications {
                 let nth = nth(&visit.value);
-                let has_single_id = single.get(place) == Some(&true) && id.as_ref() == Some(&visit.id);
-                let is_single = nth == 0 && (is_alone || has_single_id);
+                let is_single = nth == 0 && (is_alone || !shared.contains(&visit.id));
                 match look(visit, Turn { place, nth, may_be_copied: !is_single }) {
                     Some(visit) => kept.push(visit),
                     None => passed += 1,
@@ -209,6 +208,21 @@ fn configured<T>(
         }
     }
     Ok(confs)
+}
+
+/// The ids that several of these histories have.
+fn shared<T>(histories: &[HistoryRead<'_, T>]) -> FxHashSet<String> {
+    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut shared = FxHashSet::default();
+    for (place, history) in histories.iter().enumerate() {
+        let ids = history.outcome.applications.iter().map(|visit| visit.id.as_str());
+        for id in ids.chain(history.id.as_deref()) {
+            if *seen.entry(id).or_insert(place) != place {
+                shared.insert(id.to_owned());
+            }
+        }
+    }
+    shared
 }
 
 /// For each id, whether only one history has it.

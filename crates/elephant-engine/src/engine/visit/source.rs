@@ -15,6 +15,7 @@ use elephant_input::inventory::{Inventory, Source};
 use elephant_input::job_id::{job_id_in, master_attempt_in};
 use elephant_input::kind::SourceKind;
 use elephant_input::part::Part;
+use elephant_input::unit::history_name;
 use elephant_input::window::ByteWindow;
 use elephant_model::model::conf::{Conf, ConfKey};
 use elephant_model::model::{Application, Engine, Status};
@@ -301,13 +302,13 @@ fn log_parsed(name: &str, parsed: &Parsed, started: Instant) {
     );
 }
 
-/// The id for a history that does not contain its own: the job id in the file name, or the whole name for
-/// Spark.
+/// The id for a history that does not contain its own: the job id in the file name, or for Spark the whole name, that of
+/// the folder for a part of a log.
 fn id_from_name(source: &Source, engine: Engine) -> String {
-    let Some(name) = source.path.as_path().file_name() else { return String::new() };
+    let path = source.path.as_path();
     match engine {
-        Engine::MapReduce => job_id_in(name).unwrap_or_default(),
-        Engine::Spark => name.to_string_lossy().into_owned(),
+        Engine::MapReduce => path.file_name().and_then(job_id_in).unwrap_or_default(),
+        Engine::Spark => history_name(path).unwrap_or_default(),
     }
 }
 

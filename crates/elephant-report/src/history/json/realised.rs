@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use elephant_base::units::{Millis, Timestamp};
+use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_store::{Changed, Fleet, Realised};
 
 #[derive(Serialize)]
@@ -25,6 +25,7 @@ struct ChangeView<'a> {
     changed: Vec<ChangedView<'a>>,
     before: SideView,
     after: SideView,
+    confidence: &'static str,
     saved_gb_hours: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     saved_cost: Option<Money>,
@@ -43,6 +44,8 @@ struct ChangedView<'a> {
 struct SideView {
     runs_count: u64,
     resource_used_gb_hours: f64,
+    /// Costs are for the same input if it is known.
+    input_bytes: Option<u64>,
     runtime_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<Money>,
@@ -66,9 +69,14 @@ fn change(change: &Realised, with_prices: bool) -> ChangeView<'_> {
     let (time_before, time_after) = change.run_time.unzip();
     let (cost_before, cost_after) = change.cost.unzip();
     let money = |known| with_prices.then_some(Money(known));
-    let side = |runs_count, resource_used_gb_hours, time: Option<Millis>, cost| SideView {
+    let (input_before, input_after) = change.input.unzip();
+    let side = |runs_count,
+                (resource_used_gb_hours, input): (f64, Option<Bytes>),
+                time: Option<Millis>,
+                cost| SideView {
         runs_count,
         resource_used_gb_hours,
+        input_bytes: input.map(Bytes::get),
         runtime_ms: time.map(Millis::get),
         cost: money(cost),
     };
@@ -78,8 +86,9 @@ fn change(change: &Realised, with_prices: bool) -> ChangeView<'_> {
         since: change.since.and_then(Timestamp::to_rfc3339),
         undone: change.undone.and_then(Timestamp::to_rfc3339),
         changed: change.changed.iter().map(changed).collect(),
-        before: side(change.runs.0, change.used_gb_hours.0, time_before, cost_before),
-        after: side(change.runs.1, change.used_gb_hours.1, time_after, cost_after),
+        before: side(change.runs.0, (change.used_gb_hours.0, input_before), time_before, cost_before),
+        after: side(change.runs.1, (change.used_gb_hours.1, input_after), time_after, cost_after),
+        confidence: change.confidence.name(),
         saved_gb_hours: change.saved_gb_hours,
         saved_cost: money(change.saved_cost),
     }

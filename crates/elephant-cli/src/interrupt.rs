@@ -96,6 +96,38 @@ pub(super) fn clear_on_interrupt(bar: &ProgressBar) {
     cleanup.bar = Some(bar.clone());
 }
 
+/// Calls `stop` on Ctrl-C and SIGTERM, instead of ending the process; a second signal ends it at once. Other signals keep
+/// their default effect.
+#[cfg(all(feature = "serve", unix))]
+pub(super) fn stop_on_interrupt(stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    // Temporary files are removed by their owners, which are completed.
+    cleanup().watching = true;
+    let stopping = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stopping))?;
+        signal_hook::flag::register(signal, Arc::clone(&stopping))?;
+    }
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let wait = move || {
+        if signals.forever().next().is_some() {
+            stop();
+        }
+    };
+    std::thread::Builder::new().name("interrupt".to_owned()).spawn(wait).map(drop)
+}
+
+/// Windows ends the process on Ctrl-C; what was stored before stays.
+#[cfg(all(feature = "serve", not(unix)))]
+pub(super) fn stop_on_interrupt(_: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    Ok(())
+}
+
 /// Cleans up and ends the process with the default effect of the signal.
 fn clean_up_and_end(signal: i32) {
     let cleanup = cleanup();

@@ -112,6 +112,10 @@ enum Command {
     #[cfg(feature = "store")]
     #[command(after_help = store::prune::EXAMPLES)]
     Prune(store::prune::Prune),
+    /// Show a database in a browser: pages and an API, and metrics for operators
+    #[cfg(feature = "serve")]
+    #[command(after_help = store::serve::EXAMPLES)]
+    Serve(store::serve::Serve),
     /// Simulate clusters and tasks, to rate detectors of stragglers where the truth is known
     #[command(subcommand, after_help = simulate::EXAMPLES)]
     Simulate(simulate::Simulate),
@@ -208,6 +212,8 @@ pub fn run() -> ExitCode {
         Command::Export(command) => command.run(),
         #[cfg(feature = "store")]
         Command::Prune(command) => command.run(),
+        #[cfg(feature = "serve")]
+        Command::Serve(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Simulate(command) => command.run(),

@@ -24,6 +24,8 @@ mod pieces;
 mod queries;
 mod sarif;
 pub mod simulate;
+#[cfg(feature = "site")]
+pub mod site;
 pub mod stragglers;
 mod text;
 mod totals;

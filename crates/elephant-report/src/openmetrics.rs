@@ -20,10 +20,10 @@ use elephant_rule::finding::Finding;
 const LABEL_WIDTH: usize = 200;
 
 /// A family of gauges. If it has a unit, the name ends with it.
-struct Family {
-    name: &'static str,
-    unit: Option<&'static str>,
-    help: &'static str,
+pub(crate) struct Family {
+    pub(crate) name: &'static str,
+    pub(crate) unit: Option<&'static str>,
+    pub(crate) help: &'static str,
 }
 
 /// A gauge with one sample per application.
@@ -197,11 +197,17 @@ fn totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// Escaped names and values, without the braces around them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Labels(String);
+pub(crate) struct Labels(String);
 
 impl Labels {
-    fn new<'a>(pairs: impl IntoIterator<Item = (&'static str, &'a str)>) -> Self {
+    pub(crate) fn new<'a>(pairs: impl IntoIterator<Item = (&'static str, &'a str)>) -> Self {
         pairs.into_iter().fold(Self::default(), |labels, (name, value)| labels.with(name, value))
+    }
+
+    /// As they are between braces.
+    #[cfg(feature = "site")]
+    pub(crate) fn text(&self) -> &str {
+        &self.0
     }
 
     fn with(mut self, name: &'static str, value: &str) -> Self {
@@ -247,7 +253,7 @@ fn counts<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     counts.into_iter().map(sample).collect()
 }
 
-fn write_family(
+pub(crate) fn write_family(
     family: &Family,
     samples: impl IntoIterator<Item = (Labels, f64)>,
     out: &mut dyn Write,

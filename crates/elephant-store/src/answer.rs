@@ -71,7 +71,8 @@ impl Store {
         self.database.reading(|| self.answer_about(question, &selection()?, asked))
     }
 
-    fn answer_about(
+    /// The answer about these applications.
+    pub(super) fn answer_about(
         &self,
         question: &Question,
         selection: &Selection,

@@ -32,12 +32,14 @@ mod replaced;
 mod runs;
 mod saved;
 mod schema;
+mod search;
 mod selection;
 mod steps;
 mod sums;
 #[cfg(test)]
 mod testing;
 mod together;
+mod whole_record;
 mod writer;
 
 use rusqlite::ErrorCode;
@@ -61,6 +63,10 @@ pub use place::Place;
 pub use realised::{Changed, Confidence, Realised};
 pub use remedies::{Direction, Remedy};
 pub use runs::{Change, Measure, Run, Runs};
+pub use search::{Cursor, Matches, Matching, NoCursor, Order, Search};
+pub use whole_record::{
+    JobHistory, RuleInRuns, StoredApplication, StoredFinding, StoredSetting, StoredTrouble,
+};
 pub use writer::Stored;
 
 const MS_PER_HOUR: f64 = 3_600_000.0;

@@ -188,7 +188,7 @@ impl Store {
     }
 
     /// The changes of these jobs.
-    fn compared(&self, jobs: &[i64]) -> Result<Vec<Found>, StoreError> {
+    pub(super) fn compared(&self, jobs: &[i64]) -> Result<Vec<Found>, StoreError> {
         let mut rest = self.runs_of(jobs)?.into_iter().peekable();
         let mut found = Vec::new();
         while rest.peek().is_some() {
@@ -244,7 +244,7 @@ impl Store {
     }
 
     /// Adds the keys of their jobs.
-    fn name_jobs(&self, found: &mut [Found]) -> Result<(), StoreError> {
+    pub(super) fn name_jobs(&self, found: &mut [Found]) -> Result<(), StoreError> {
         for found in found.chunks_mut(AT_ONCE) {
             let jobs: Vec<i64> = found.iter().map(|found| found.job).collect();
             let (these, values) = self.database.backend().among_ids(&jobs);

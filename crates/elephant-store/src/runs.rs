@@ -151,7 +151,13 @@ impl Store {
         Ok(Some((Runs { job: key, of, shown: runs, changes }, selection)))
     }
 
-    fn runs(&self, selection: &Selection, order: &str, most: usize) -> Result<Vec<Run>, StoreError> {
+    /// The selected applications in this order.
+    pub(super) fn runs(
+        &self,
+        selection: &Selection,
+        order: &str,
+        most: usize,
+    ) -> Result<Vec<Run>, StoreError> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         // Only the rows that are shown are read whole.
         let statement = format!(

@@ -63,6 +63,17 @@ impl Selection {
         Ok(selection)
     }
 
+    /// Only the application at this place, whether or not it counts.
+    pub(super) fn of_application(place: i64) -> Self {
+        Self {
+            condition: "application.application = ?1".to_owned(),
+            values: vec![place.into()],
+            by_patterns: true,
+            days: None,
+            rules: Vec::new(),
+        }
+    }
+
     pub(super) fn and(&mut self, condition: &str, value: impl Into<Value<'static>>) {
         self.values.push(value.into());
         self.condition = format!("{} AND {condition} ?{}", self.condition, self.values.len());

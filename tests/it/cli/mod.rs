@@ -15,9 +15,11 @@ mod parts;
 mod remote;
 mod runs_of_a_job;
 mod secrets;
+#[cfg(feature = "serve")]
+pub(super) mod serve;
 mod simulate;
 #[cfg(feature = "store")]
-mod store;
+pub(super) mod store;
 #[cfg(feature = "store")]
 mod store_export;
 #[cfg(feature = "store")]

@@ -245,6 +245,7 @@ fn commands_and_options_exist() {
         "man",
         "nodes",
         "prune",
+        "serve",
         "stragglers",
         "watch",
         "whatif",

@@ -158,6 +158,23 @@ impl Browser {
         panic!("{} was not loaded within ten seconds", path.display());
     }
 
+    /// Opens a page of a server.
+    pub fn visit(&self, address: &str) {
+        self.call("POST", "/url", &json!({"url": address}));
+    }
+
+    /// Waits until another page than this one is there.
+    pub fn left(&self, before: &Value) {
+        for _ in 0..500 {
+            let there = self.value("document.readyState === 'complete' && location.href");
+            if there != json!(false) && there != *before {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{before} is still there after ten seconds");
+    }
+
     /// The value of an expression, even if the page's own scripts are disabled. Waits for a promise.
     pub fn value(&self, expression: &str) -> Value {
         let wanted = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});

@@ -7,5 +7,7 @@ mod html;
 mod html_browser;
 mod pages;
 mod plans;
+#[cfg(feature = "serve")]
+mod served;
 mod spark_recordings;
 mod widths;

@@ -4,6 +4,8 @@ pub(super) mod export;
 pub(super) mod history;
 pub(super) mod ingest;
 pub(super) mod prune;
+#[cfg(feature = "serve")]
+pub(super) mod serve;
 
 use std::error::Error;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -6,6 +6,8 @@ mod drawing;
 pub(crate) mod escape;
 pub(crate) mod frame;
 pub(crate) mod problems;
+#[cfg(feature = "site")]
+pub(crate) mod site;
 mod table;
 mod value;
 
@@ -20,14 +22,20 @@ use frame::Code;
 /// Longer sentences are cut.
 const SENTENCE: usize = 1000;
 
-/// Writes the page.
-pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// The links to sections, and the sections that are not empty.
+fn content(document: &Document<'_>) -> (String, String) {
     let (mut nav, mut main) = (String::new(), String::new());
     for section in document.sections.iter().filter(|section| section.shown(Media::HTML).next().is_some()) {
         link(&section.id, &section.link, &mut nav);
         main.push_str(if main.is_empty() { "" } else { "\n" });
         self::section(section, &mut main);
     }
+    (nav, main)
+}
+
+/// Writes the page.
+pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (mut nav, mut main) = content(document);
     if !document.problems.is_empty() {
         link("problems", "Problems", &mut nav);
         main.push('\n');
@@ -36,7 +44,8 @@ pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<
     let styles = [frame::STYLE, frame::CHART_STYLE];
     let has_jobs = main.contains("<section class=\"job\"");
     let scripts: &[Code] = if has_jobs { &[frame::SORT, frame::JOBS] } else { &[frame::SORT] };
-    writeln!(out, "{}", frame::head(document.title, &styles, scripts))?;
+    let title = format!("{}: elephant-rs report", document.title);
+    writeln!(out, "{}", frame::head(&title, "'none'", &styles, scripts))?;
     writeln!(
         out,
         r##"<body>
@@ -161,6 +170,14 @@ fn block(one: &Block<'_>, (id, level): (&str, u8), html: &mut String) {
             Ok(())
         }
         Block::Chart(chart) => write!(html, "\n{}", drawing::figure(chart)),
+        #[cfg(feature = "site")]
+        Block::Links(label, links) => write!(html, "\n{}", site::links(label, links)),
+        #[cfg(feature = "site")]
+        Block::Form(form) => write!(html, "\n{}", site::form(form)),
+        #[cfg(feature = "site")]
+        Block::Page(page) => {
+            write!(html, "\n<div class=\"page\">{}</div>", crate::html::markdown::below_title(page))
+        }
     };
 }
 

@@ -75,6 +75,8 @@ fn block(block: &Block<'_>, out: &mut dyn Write) -> io::Result<()> {
         }
         // The sentences have the same numbers.
         Block::Figures(_) | Block::Curve(_) | Block::Chart(_) => Ok(()),
+        #[cfg(feature = "site")]
+        Block::Links(..) | Block::Form(_) | Block::Page(_) => Ok(()),
         Block::Command(lines) => writeln!(out, "```\n{}\n```", lines.join(" \\\n")),
     }
 }

@@ -5,6 +5,8 @@
 //! in [`csv`], with the same values in full.
 
 pub(crate) mod csv;
+#[cfg(feature = "site")]
+mod form;
 pub(crate) mod html;
 pub(crate) mod ids;
 pub(crate) mod jobs;
@@ -16,6 +18,8 @@ mod value;
 use crate::words::{grouped, plural};
 use elephant_base::severity::Severity;
 use elephant_engine::results::{SourceProblem, Summary};
+#[cfg(feature = "site")]
+pub(crate) use form::{Choice, Field, Form, Site};
 pub(crate) use table::{Axis, AxisDay, Column, Row, Table};
 pub(crate) use value::{Cell, Drawing, Value};
 
@@ -104,6 +108,15 @@ pub(crate) enum Block<'a> {
     Group(String, Vec<Block<'a>>),
     /// What is folded on a page or in a comment, with its summary.
     Folded(String, Vec<Block<'a>>),
+    /// Links to other pages of the server: their addresses and texts.
+    #[cfg(feature = "site")]
+    Links(&'static str, Vec<(String, String)>),
+    /// What to ask the server.
+    #[cfg(feature = "site")]
+    Form(Form),
+    /// A page in Markdown.
+    #[cfg(feature = "site")]
+    Page(&'a str),
 }
 
 /// Something that was found, in one sentence that begins with a name.

@@ -89,6 +89,8 @@ impl Page<'_> {
             }
             // The sentences have the same numbers.
             Block::Figures(_) | Block::Curve(_) => Ok(()),
+            #[cfg(feature = "site")]
+            Block::Links(..) | Block::Form(_) | Block::Page(_) => Ok(()),
             Block::Chart(chart) => self.chart(chart),
             Block::Command(lines) => {
                 self.is_apart = false;

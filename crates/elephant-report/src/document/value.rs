@@ -63,8 +63,17 @@ pub(crate) struct Cell<'a> {
     pub(super) badge: Option<(Severity, &'static str)>,
     /// Whether the value is better or worse than another.
     pub(super) is_better: Option<bool>,
-    /// The id of the part that has more.
-    pub(super) link: Option<String>,
+    /// What has more.
+    pub(super) link: Option<Link>,
+}
+
+/// Where a link leads.
+pub(crate) enum Link {
+    /// To the part of the page with this id.
+    Part(String),
+    /// To the page of the server at this address.
+    #[cfg(feature = "store")]
+    Page(String),
 }
 
 impl<'a> Cell<'a> {
@@ -79,7 +88,13 @@ impl<'a> Cell<'a> {
     }
 
     pub(crate) fn link(self, id: &str) -> Self {
-        Self { link: Some(id.to_owned()), ..self }
+        Self { link: Some(Link::Part(id.to_owned())), ..self }
+    }
+
+    /// A link to a page of the server, if there is one.
+    #[cfg(feature = "store")]
+    pub(crate) fn page(self, address: Option<String>) -> Self {
+        Self { link: address.map(Link::Page), ..self }
     }
 
     pub(crate) fn better(self, is_better: bool) -> Self {

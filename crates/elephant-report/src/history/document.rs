@@ -1,17 +1,20 @@
 //! An answer as a document: the sums first, then tables.
 
+use super::links::Links;
 use super::nodes::{ranking, summary as of_nodes};
 use super::over_time::{chart, latest, trend};
 use super::words;
-use crate::document::{Block, Cell, Column, Document, Drawing, Figure, Media, Row, Section, Table, Value};
+use crate::document::{
+    Block, Cell, Chart, Column, Document, Drawing, Figure, Media, Row, Section, Table, Value,
+};
 use crate::words::plural;
-use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Periods, Ranked, Run, Runs, View};
+use elephant_store::{Answer, Fleet, Group, Grouped, Grouping, Periods, Ranked, Realised, Run, Runs, View};
 
 const FOOTER: &str = "from a store. Times are in UTC. 1 GB·h is one gibibyte held for one hour. What is unknown of an application is missing in the sums; what --top leaves out is in them.";
 
 /// The answer; only its first sentences if a summary is wanted.
 pub(super) fn of(answer: &Answer, summary: bool) -> Document<'_> {
-    let filler = Filler { answer, currency: answer.currency.as_deref() };
+    let filler = Filler::new(answer);
     let mut sections = vec![filler.sums(summary)];
     if !summary {
         filler.view(&mut sections);
@@ -19,14 +22,27 @@ pub(super) fn of(answer: &Answer, summary: bool) -> Document<'_> {
     Document { title: "Fleet", foot: FOOTER.to_owned(), problems: &[], sections }
 }
 
-struct Filler<'a> {
+/// Fills sections with parts of an answer.
+pub(crate) struct Filler<'a> {
     answer: &'a Answer,
     /// Of costs, if there are prices.
     currency: Option<&'a str>,
+    /// Where names lead to, if anywhere.
+    links: Links,
 }
 
 impl<'a> Filler<'a> {
-    fn sums(&self, summary: bool) -> Section<'a> {
+    pub(crate) fn new(answer: &'a Answer) -> Self {
+        Self { answer, currency: answer.currency.as_deref(), links: Links(None) }
+    }
+
+    /// With links to the pages of a server.
+    #[cfg(feature = "site")]
+    pub(crate) fn on_site(answer: &'a Answer) -> Self {
+        Self { links: Links(Some(crate::site::ADDRESSES)), ..Self::new(answer) }
+    }
+
+    pub(crate) fn sums(&self, summary: bool) -> Section<'a> {
         let answer = self.answer;
         let mut section = Section::new("answer", "Answer", "").with(Block::Headline(words::extent(answer)));
         if answer.total.applications == 0 {
@@ -49,12 +65,12 @@ impl<'a> Filler<'a> {
         }
     }
 
-    fn figures(&self) -> Vec<Figure<'a>> {
+    pub(crate) fn figures(&self) -> Vec<Figure<'a>> {
         let total = &self.answer.total;
         let hours = |hours: Option<f64>| Value::known(hours, |hours| Value::Amount(hours, "GB·h"));
         let money = |cost| words::money_text(cost, self.currency);
-        let of = (total.judged_gb_hours != total.used_gb_hours)
-            .then(|| format!(" of the {} GB·h that can be judged", words::known(total.judged_gb_hours)));
+        let judged = total.judged_gb_hours.filter(|judged| Some(*judged) != total.used_gb_hours);
+        let of = judged.map(|judged| format!(" of the {} GB·h that can be judged", words::amount(judged)));
         let share = words::share(total).map(|share| format!("{share:.0}\u{a0}%"));
         let share = share.into_iter().chain(of).collect::<String>();
         let figure = |name, value, remarks: Vec<Option<String>>| Figure {
@@ -83,28 +99,24 @@ impl<'a> Filler<'a> {
     fn view(&self, sections: &mut Vec<Section<'a>>) {
         let total = self.answer.total.applications;
         match &self.answer.view {
-            View::Overview(fleet) if total == 0 => sections.push(unread(fleet)),
+            View::Overview(fleet) if total == 0 => sections.push(unread(fleet, self.links)),
             View::Overview(fleet) => self.fleet(fleet, sections),
             View::Groups(grouping, grouped) => {
                 sections.push(self.groups(("groups", "Groups"), *grouping, grouped, None));
             }
-            View::Nodes(all) => sections.push(ranking(all, Media::ALL)),
+            View::Nodes(all) => sections.push(ranking(all, Media::ALL, self.links)),
             View::Worst(runs) => {
                 let hidden = words::hidden(total, runs.len());
-                sections.push(self.runs(runs, true).hiding(hidden, "more (`--top`)"));
+                sections.push(self.runs(runs, true).hiding(hidden, self.links.more()));
             }
             View::Job(Runs { shown, of, .. }) => {
                 let hidden = words::hidden(*of, shown.len());
-                sections.push(self.runs(shown, false).hiding(hidden, "earlier (`--top`)"));
+                sections.push(self.runs(shown, false).hiding(hidden, self.links.earlier()));
             }
         }
     }
 
     fn fleet(&self, fleet: &'a Fleet, sections: &mut Vec<Section<'a>>) {
-        let ranked = |id, title, grouping, ranked: &'a Ranked| {
-            let series = fleet.periods.as_ref().map(|periods| (ranked, periods));
-            self.groups((id, title), grouping, &ranked.grouped, series)
-        };
         let mut time =
             Section::new("time", "Over time", "Over time").only(Media::HTML, chart(fleet).map(Block::Chart));
         if let Some((table, earlier)) = latest(fleet) {
@@ -114,19 +126,31 @@ impl<'a> Filler<'a> {
         }
         sections.extend([
             time,
-            ranked("jobs", "Jobs", Grouping::Job, &fleet.jobs),
+            self.ranked(("jobs", "Jobs"), Grouping::Job, &fleet.jobs, fleet),
             self.groups(("troubles", "Troubles"), Grouping::Trouble, &fleet.troubles, None),
-            ranked("users", "Users", Grouping::User, &fleet.users),
-            ranked("queues", "Queues", Grouping::Queue, &fleet.queues),
-            remedies(fleet),
-            self.realised(fleet),
-            ranking(&fleet.nodes, Media::WIDE),
-            unread(fleet),
+            self.ranked(("users", "Users"), Grouping::User, &fleet.users, fleet),
+            self.ranked(("queues", "Queues"), Grouping::Queue, &fleet.queues, fleet),
+            remedies(fleet, self.links),
+            self.realised_of(fleet),
+            ranking(&fleet.nodes, Media::WIDE, self.links),
+            unread(fleet, self.links),
         ]);
     }
 
+    /// Sums of groups of a fleet, with the waste of each over time if that is known.
+    pub(crate) fn ranked(
+        &self,
+        part: (&'static str, &'static str),
+        grouping: Grouping,
+        ranked: &'a Ranked,
+        fleet: &'a Fleet,
+    ) -> Section<'a> {
+        let series = fleet.periods.as_ref().map(|periods| (ranked, periods));
+        self.groups(part, grouping, &ranked.grouped, series)
+    }
+
     /// Sums of groups, with the waste of each over time if that is known.
-    fn groups(
+    pub(crate) fn groups(
         &self,
         (id, title): (&'static str, &'static str),
         grouping: Grouping,
@@ -156,15 +180,28 @@ impl<'a> Filler<'a> {
             Column::number("%", 4).long("share").in_list("wasted %"),
             Column::number("saves", 7).long("remedies save").in_list("saves GB·h").only(saves),
         ];
-        let rows = grouped
-            .groups
-            .iter()
-            .zip(trends)
-            .map(|(group, trend)| Row::new(cells(group, trend).into_iter().chain(self.cost(group.cost))));
+        let rows = grouped.groups.iter().zip(trends).map(|(group, trend)| {
+            Row::new(self.cells(grouping, group, trend).into_iter().chain(self.cost(group.cost)))
+        });
         let table = Table::new(columns.into_iter().chain(self.cost_column(6)), rows);
         section
             .with(Block::Table(table))
-            .hiding(words::hidden(grouped.of, grouped.groups.len()), "more (`--top`)")
+            .hiding(words::hidden(grouped.of, grouped.groups.len()), self.links.more())
+    }
+
+    fn cells(&self, grouping: Grouping, group: &'a Group, trend: Option<Chart>) -> [Cell<'a>; 8] {
+        let amount = |value: Option<f64>| Cell::from(words::hours(value));
+        let key = group.key.as_deref();
+        [
+            self.links.group(key.into(), grouping, key),
+            trend.map_or(Value::Nothing, |chart| Value::Drawing(Drawing::Bars(chart))).into(),
+            group.applications.into(),
+            group.failed.into(),
+            amount(group.used_gb_hours),
+            amount(group.wasted_gb_hours),
+            Value::known(words::share(group), |share| Value::Percent(share, 0)).into(),
+            amount(group.saved_gb_hours),
+        ]
     }
 
     fn cost_column(&self, least: usize) -> Option<Column> {
@@ -176,10 +213,17 @@ impl<'a> Filler<'a> {
     }
 
     /// What changes of configurations saved.
-    fn realised(&self, fleet: &'a Fleet) -> Section<'a> {
+    pub(crate) fn realised_of(&self, fleet: &'a Fleet) -> Section<'a> {
+        let unpriced = words::unpriced(fleet)
+            .map(|without| Block::Note(format!("The money saved so far is {without}.")));
+        self.realised(&fleet.realised, fleet.realised_of).only(Media::HTML, unpriced)
+    }
+
+    /// Some of so many changes.
+    pub(crate) fn realised(&self, changes: &'a [Realised], of: u64) -> Section<'a> {
         const NOTE: &str = "Medians of runs that succeeded, before and after. At least three of each are compared, for the same input if it is known; changes below 10 %, and those that chance makes in one of twenty cases, are left out. Other things may have changed at the same time, such as the code.";
         let section = Section::new("realised", "Changes", "What changed configurations saved");
-        if fleet.realised.is_empty() {
+        if changes.is_empty() {
             return section;
         }
         let costs = if self.currency.is_some() { Media::HTML } else { Media::NONE };
@@ -195,7 +239,7 @@ impl<'a> Filler<'a> {
             Column::number("cost saved", 0).only(costs),
             Column::text("confidence", 0),
         ];
-        let rows = fleet.realised.iter().map(|change| {
+        let rows = changes.iter().map(|change| {
             let cost = words::costs_of_run(change, self.currency);
             let saved = Value::known(change.saved_cost.zip(self.currency), |(saved, currency)| {
                 Value::Amount(saved, currency)
@@ -203,7 +247,7 @@ impl<'a> Filler<'a> {
             let cost_saved = change.saved_cost.map(|saved| saved >= 0.0);
             let changed = Value::words(words::settings_as_code(change));
             Row::new([
-                change.job.as_str().into(),
+                self.links.group(change.job.as_str().into(), Grouping::Job, Some(&change.job)),
                 Value::Sorted(words::since(change), None).into(),
                 changed.into(),
                 Value::Sorted(words::before_after(change), Some(change.used_gb_hours.1)).into(),
@@ -217,21 +261,28 @@ impl<'a> Filler<'a> {
                 change.confidence.name().into(),
             ])
         });
-        let sentences = fleet.realised.iter().map(|change| words::realised(change, self.currency)).collect();
-        let unpriced = words::unpriced(fleet)
-            .map(|without| Block::Note(format!("The money saved so far is {without}.")));
+        let sentences = changes.iter().map(|change| words::realised(change, self.currency)).collect();
         section
             .only(Media::HTML, Block::Note(NOTE.to_owned()))
             .only(Media::PLAIN, Block::Label("changed configurations".to_owned()))
             .only(Media::PLAIN, Block::List(sentences))
             .only(Media::HTML, Block::Table(Table::new(columns, rows)))
-            .hiding(words::hidden(fleet.realised_of, fleet.realised.len()), "more (`--top`)")
-            .only(Media::HTML, unpriced)
+            .hiding(words::hidden(of, changes.len()), self.links.more())
     }
 
     /// Runs, with the names of their jobs and what to change if they are of several jobs.
     fn runs(&self, runs: &'a [Run], named: bool) -> Section<'a> {
-        let section = Section::new("runs", "Applications", "Applications");
+        self.listed(("runs", "Applications", "Applications"), runs, named)
+    }
+
+    /// The same with another id, link and title.
+    pub(crate) fn listed(
+        &self,
+        (id, link, title): (&str, &str, &str),
+        runs: &'a [Run],
+        named: bool,
+    ) -> Section<'a> {
+        let section = Section::new(id, link, title);
         if runs.is_empty() {
             return section;
         }
@@ -260,11 +311,14 @@ impl<'a> Filler<'a> {
                     Cell::from(Value::words(cause.as_str())).badge(run.severity, run.severity.name())
                 },
             );
+            let user = run.user.as_deref();
             let words = |words: Option<&'a str>| words.map_or(Value::Nothing, Value::words);
             let cells: [Cell<'a>; 9] = [
                 run.submitted.into(),
-                Cell::from(run.id.as_str()).remark(run.name.as_deref().map(Value::from)),
-                run.user.as_deref().map_or(Value::Nothing, Value::from).into(),
+                self.links
+                    .application(run.id.as_str().into(), &run.id)
+                    .remark(run.name.as_deref().map(Value::from)),
+                self.links.group(user.map_or(Value::Nothing, Value::from).into(), Grouping::User, user),
                 run.status.as_str().into(),
                 run.run_time.into(),
                 words::hours(run.used_gb_hours).into(),
@@ -276,25 +330,14 @@ impl<'a> Filler<'a> {
                 .below((!known.is_empty()).then(|| known.join(", ")))
                 .below(remedy.filter(|_| named).map(|remedy| format!("→ {remedy}")))
         });
-        section.with(Block::Table(Table::new(columns.into_iter().chain(self.cost_column(5)), rows)))
+        let table = Table::new(columns.into_iter().chain(self.cost_column(5)), rows);
+        // A server has the order, of which this is a part.
+        let is_part = named && self.links.0.is_some();
+        section.with(Block::Table(if is_part { table.in_order() } else { table }))
     }
 }
 
-fn cells(group: &Group, trend: Option<crate::document::Chart>) -> [Cell<'_>; 8] {
-    let amount = |value: Option<f64>| Cell::from(words::hours(value));
-    [
-        group.key.as_deref().into(),
-        trend.map_or(Value::Nothing, |chart| Value::Drawing(Drawing::Bars(chart))).into(),
-        group.applications.into(),
-        group.failed.into(),
-        amount(group.used_gb_hours),
-        amount(group.wasted_gb_hours),
-        Value::known(words::share(group), |share| Value::Percent(share, 0)).into(),
-        amount(group.saved_gb_hours),
-    ]
-}
-
-fn remedies(fleet: &Fleet) -> Section<'_> {
+pub(crate) fn remedies(fleet: &Fleet, links: Links) -> Section<'_> {
     const NOTE: &str = "A job has one value for all its runs, never lower than what one of them needed. `elephant-rs analyze` on an application's history has its whole configuration to paste.";
     let section = Section::new("remedies", "Remedies", "Settings that save most");
     if fleet.remedies.is_empty() {
@@ -326,11 +369,11 @@ fn remedies(fleet: &Fleet) -> Section<'_> {
     });
     section
         .with(Block::Table(Table::new(columns, rows)))
-        .hiding(words::hidden(fleet.remedies_of, fleet.remedies.len()), "more (`--top`)")
+        .hiding(words::hidden(fleet.remedies_of, fleet.remedies.len()), links.more())
         .only(Media::HTML, Block::Note(NOTE.to_owned()))
 }
 
-fn unread(fleet: &Fleet) -> Section<'_> {
+pub(crate) fn unread(fleet: &Fleet, links: Links) -> Section<'_> {
     let section = Section::new("unread", "Not read", "What could not be read");
     if fleet.unread.is_empty() {
         return section;
@@ -350,5 +393,5 @@ fn unread(fleet: &Fleet) -> Section<'_> {
         .only(Media::MARKDOWN, words::unread(fleet).map(Block::Lead))
         .only(Media::HTML, Block::Note(of_store))
         .only(Media::WIDE, Block::Table(Table::new(columns, rows).in_order()))
-        .hiding(fleet.unread_hidden(), "more (`--top`)")
+        .hiding(fleet.unread_hidden(), links.more())
 }

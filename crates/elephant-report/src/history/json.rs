@@ -51,7 +51,7 @@ struct GroupsView<'a> {
 }
 
 #[derive(Serialize)]
-struct GroupView<'a> {
+pub(crate) struct GroupView<'a> {
     key: Option<&'a str>,
     applications_count: u64,
     failed_count: u64,
@@ -144,7 +144,7 @@ struct ChangeView<'a> {
 }
 
 #[derive(Serialize)]
-struct RunView<'a> {
+pub(crate) struct RunView<'a> {
     id: &'a str,
     attempt: Option<&'a str>,
     source: &'a str,
@@ -265,7 +265,7 @@ fn unread_kind(kind: &Unread) -> UnreadKindView<'_> {
     UnreadKindView { problem: &kind.problem, files_count: kind.files, example: &kind.example }
 }
 
-fn group(group: &Group) -> GroupView<'_> {
+pub(crate) fn group(group: &Group) -> GroupView<'_> {
     GroupView {
         key: group.key.as_deref(),
         applications_count: group.applications,
@@ -307,7 +307,7 @@ fn change(change: &Change) -> ChangeView<'_> {
     }
 }
 
-fn run(run: &Run) -> RunView<'_> {
+pub(crate) fn run(run: &Run) -> RunView<'_> {
     RunView {
         id: &run.id,
         attempt: run.attempt.as_deref(),

@@ -1,11 +1,12 @@
 //! Renderers of answers from a store.
 
 mod csv;
-mod document;
-mod json;
-mod nodes;
-mod over_time;
-mod words;
+pub(crate) mod document;
+pub(crate) mod json;
+pub(crate) mod links;
+pub(crate) mod nodes;
+pub(crate) mod over_time;
+pub(crate) mod words;
 
 use std::io::{self, Write};
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::links::Links;
 use crate::document::{Block, Cell, Column, Media, Row, Section, Table, Value};
 use crate::words::plural;
 use crate::wrap::clean;
@@ -73,7 +74,7 @@ fn view(node: &NodeSums) -> NodeView<'_> {
 }
 
 /// The nodes, the slowest first. `summary` are the formats that say here how many are slow.
-pub(super) fn ranking(nodes: &Nodes, summary: Media) -> Section<'_> {
+pub(crate) fn ranking(nodes: &Nodes, summary: Media, links: Links) -> Section<'_> {
     const NOTE: &str = "z is by how many standard deviations tasks took longer than the others of their stage or kind. The slowest nodes come first; those with few tasks are last.";
     let section =
         Section::new("nodes", "Nodes", "Nodes").only(summary, self::summary(nodes).map(Block::Lead));
@@ -106,12 +107,12 @@ pub(super) fn ranking(nodes: &Nodes, summary: Media) -> Section<'_> {
     };
     section
         .with(Block::Table(Table::new(columns, nodes.nodes.iter().map(row))))
-        .hiding(super::words::hidden(nodes.of, nodes.nodes.len()), "more (`--top`)")
+        .hiding(super::words::hidden(nodes.of, nodes.nodes.len()), links.more())
         .only(Media::HTML, Block::Note(NOTE.to_owned()))
 }
 
 /// The number of slow nodes, and the number of applications whose nodes are unknown; `None` without nodes.
-pub(super) fn summary(nodes: &Nodes) -> Option<String> {
+pub(crate) fn summary(nodes: &Nodes) -> Option<String> {
     let unknown = match nodes.unknown {
         0 => String::new(),
         count => format!("; without {} whose nodes are unknown", plural(count, "application")),

@@ -5,7 +5,7 @@ use crate::document::{Bar, Chart, Column, Row, Table};
 use elephant_store::{Fleet, OverTime, Periods};
 
 /// The memory of all applications that was used, and the part that was not needed.
-pub(super) fn chart(fleet: &Fleet) -> Option<Chart> {
+pub(crate) fn chart(fleet: &Fleet) -> Option<Chart> {
     let periods = fleet.periods.as_ref().filter(|periods| periods.names.len() > 1)?;
     let OverTime { used_gb_hours, wasted_gb_hours } = &fleet.over_time;
     if !used_gb_hours.iter().flatten().any(|used| *used > 0.0) {
@@ -39,7 +39,7 @@ fn bar(name: &str, parts: Vec<(&'static str, f64)>, text: String) -> Bar {
 }
 
 /// The memory that a group wasted; `None` if it wasted nothing.
-pub(super) fn trend(over_time: &OverTime, periods: &Periods) -> Option<Chart> {
+pub(crate) fn trend(over_time: &OverTime, periods: &Periods) -> Option<Chart> {
     let wasted = &over_time.wasted_gb_hours;
     if periods.names.len() < 2 || !wasted.iter().flatten().any(|wasted| *wasted > 0.0) {
         return None;
@@ -73,7 +73,7 @@ fn most(values: &[Option<f64>], what: &str, periods: &Periods) -> String {
 const LATEST: usize = 12;
 
 /// The latest periods, and the number of earlier ones.
-pub(super) fn latest(fleet: &Fleet) -> Option<(Table<'_>, u64)> {
+pub(crate) fn latest(fleet: &Fleet) -> Option<(Table<'_>, u64)> {
     let (periods, latest, earlier) = fleet.latest(fleet.most.min(LATEST))?;
     let columns = [
         Column::key(words::period(periods), 10, 12),

@@ -1,7 +1,7 @@
 //! Words for answers from a store.
 
 use crate::document::Value;
-pub(super) use crate::words::amount;
+pub(crate) use crate::words::amount;
 use crate::words::plural;
 use crate::wrap::clean;
 use elephant_base::units::{Millis, Timestamp};
@@ -11,7 +11,7 @@ use elephant_store::{
 };
 
 /// The title of the column with the names of groups.
-pub(super) const fn key(grouping: Grouping) -> &'static str {
+pub(crate) const fn key(grouping: Grouping) -> &'static str {
     match grouping {
         Grouping::Everything => "",
         Grouping::User => "user",
@@ -26,18 +26,18 @@ pub(super) const fn key(grouping: Grouping) -> &'static str {
 }
 
 /// A day, without the time.
-pub(super) fn day(moment: Option<Timestamp>) -> Option<String> {
+pub(crate) fn day(moment: Option<Timestamp>) -> Option<String> {
     moment.and_then(crate::words::day)
 }
 
 /// The wasted share of the memory of those applications whose waste is known, in percent.
-pub(super) fn share(group: &Group) -> Option<f64> {
+pub(crate) fn share(group: &Group) -> Option<f64> {
     let (wasted, judged) = group.wasted_gb_hours.zip(group.judged_gb_hours)?;
     (judged > 0.0).then(|| 100.0 * wasted / judged)
 }
 
 /// How many applications or runs of a job there are, and when they ran.
-pub(super) fn extent(answer: &Answer) -> String {
+pub(crate) fn extent(answer: &Answer) -> String {
     let Answer { total, from, until, view, .. } = answer;
     let all = match view {
         View::Job(runs) if total.applications == 0 => {
@@ -55,7 +55,7 @@ pub(super) fn extent(answer: &Answer) -> String {
 }
 
 /// The memory that the applications used, and the parts of it that were wasted and could be saved.
-pub(super) fn costs(answer: &Answer) -> String {
+pub(crate) fn costs(answer: &Answer) -> String {
     let Answer { total, currency, .. } = answer;
     let Some(used) = total.used_gb_hours else { return "the memory used is unknown".to_owned() };
     let currency = currency.as_deref();
@@ -81,7 +81,7 @@ pub(super) fn costs(answer: &Answer) -> String {
 }
 
 /// What all changes of configurations saved, if there are any.
-pub(super) fn saved_so_far(fleet: &Fleet, currency: Option<&str>) -> Option<String> {
+pub(crate) fn saved_so_far(fleet: &Fleet, currency: Option<&str>) -> Option<String> {
     let (count, saved) = (plural(fleet.realised_of, "change"), fleet.realised_gb_hours);
     let what = saved_with_cost(saved, fleet.realised_cost, currency);
     let unpriced = unpriced(fleet).map(|without| format!("; {without}")).unwrap_or_default();
@@ -89,7 +89,7 @@ pub(super) fn saved_so_far(fleet: &Fleet, currency: Option<&str>) -> Option<Stri
 }
 
 /// "without 2 changes whose cost is unknown", if there are any.
-pub(super) fn unpriced(fleet: &Fleet) -> Option<String> {
+pub(crate) fn unpriced(fleet: &Fleet) -> Option<String> {
     let unpriced = fleet.realised_unpriced;
     (unpriced > 0).then(|| format!("without {} whose cost is unknown", plural(unpriced, "change")))
 }
@@ -109,12 +109,12 @@ fn saved_with_cost(saved: f64, cost: Option<f64>, currency: Option<&str>) -> Str
 }
 
 /// How many files could not be read, if there are any.
-pub(super) fn unread(fleet: &Fleet) -> Option<String> {
+pub(crate) fn unread(fleet: &Fleet) -> Option<String> {
     (fleet.unread_of > 0).then(|| format!("{} could not be read", plural(fleet.unread_of, "file")))
 }
 
 /// "`logs/app_1`: the log is damaged", or the same of more files with an example. Many problems name their file.
-pub(super) fn unread_kind(kind: &Unread) -> String {
+pub(crate) fn unread_kind(kind: &Unread) -> String {
     match kind.files {
         1 if kind.problem.contains(&kind.example) => kind.problem.clone(),
         1 => format!("{}: {}", kind.example, kind.problem),
@@ -123,7 +123,7 @@ pub(super) fn unread_kind(kind: &Unread) -> String {
 }
 
 /// "week from": the title of the column with the first days of periods.
-pub(super) fn period(periods: &Periods) -> String {
+pub(crate) fn period(periods: &Periods) -> String {
     match periods.unit() {
         "day" => "day".to_owned(),
         unit => format!("{unit} from"),
@@ -131,18 +131,18 @@ pub(super) fn period(periods: &Periods) -> String {
 }
 
 /// How many lines a list leaves out.
-pub(super) const fn hidden(of: u64, shown: usize) -> u64 {
+pub(crate) const fn hidden(of: u64, shown: usize) -> u64 {
     of.saturating_sub(shown as u64)
 }
 
 /// The changes that begin with this run.
-pub(super) fn changes_with<'a>(run: &Run, runs: &'a Runs) -> impl Iterator<Item = &'a Change> {
+pub(crate) fn changes_with<'a>(run: &Run, runs: &'a Runs) -> impl Iterator<Item = &'a Change> {
     let begins = |change: &&Change| change.first == run.id && change.since == run.submitted;
     runs.changes.iter().filter(begins)
 }
 
 /// An amount of money, or nothing if unknown.
-pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
+pub(crate) fn money(value: Option<f64>, currency: Option<&str>) -> String {
     match (value, currency) {
         (Some(value), Some(currency)) => format!("{} {currency}", amount(value)),
         _ => String::new(),
@@ -150,44 +150,39 @@ pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
 }
 
 /// Money that may be negative, if it is known.
-pub(super) fn money_text(value: Option<f64>, currency: Option<&str>) -> Option<String> {
+pub(crate) fn money_text(value: Option<f64>, currency: Option<&str>) -> Option<String> {
     let (value, currency) = value.zip(currency)?;
     let sign = if value < 0.0 { "−" } else { "" };
     Some(format!("{sign}{}", money(Some(value.abs()), Some(currency))))
 }
 
-/// An amount, or nothing if unknown.
-pub(super) fn known(value: Option<f64>) -> String {
-    value.map(amount).unwrap_or_default()
-}
-
 /// The first and the last day of all periods.
-pub(super) fn ends(periods: &Periods) -> Vec<String> {
+pub(crate) fn ends(periods: &Periods) -> Vec<String> {
     let last = periods.names.last();
     let last = last.map(|name| periods.last_day(name).unwrap_or_else(|| name.clone()));
     [periods.names.first().cloned(), last].into_iter().flatten().collect()
 }
 
 /// "4g → 2g in 12 applications".
-pub(super) fn remedy(remedy: &Remedy) -> String {
+pub(crate) fn remedy(remedy: &Remedy) -> String {
     let from = remedy.from.as_deref().unwrap_or("not set");
     format!("{from} → {} in {}", remedy.to, plural(remedy.alike, "application"))
 }
 
 /// "spark.executor.memory 4g → 2g".
-pub(super) fn changed(changed: &Changed) -> String {
+pub(crate) fn changed(changed: &Changed) -> String {
     let shown = |value: &Option<String>| value.as_deref().unwrap_or("not set").to_owned();
     format!("{} {} → {}", changed.setting, shown(&changed.from), shown(&changed.to))
 }
 
 /// "2026-11-02", or "2026-11-02 until 2026-11-09" of a change that was undone.
-pub(super) fn since(change: &Realised) -> String {
+pub(crate) fn since(change: &Realised) -> String {
     let since = day(change.since).unwrap_or_else(|| change.first.clone());
     day(change.undone).map_or_else(|| since.clone(), |undone| format!("{since} until {undone}"))
 }
 
 /// "12.3 → 6.10" GB·h.
-pub(super) fn before_after(change: &Realised) -> String {
+pub(crate) fn before_after(change: &Realised) -> String {
     format!("{} → {}", amount(change.used_gb_hours.0), amount(change.used_gb_hours.1))
 }
 
@@ -197,19 +192,19 @@ pub(super) const fn for_input(change: &Realised) -> &'static str {
 }
 
 /// "5m → 6m 2s", or nothing if unknown.
-pub(super) fn run_times(change: &Realised) -> String {
+pub(crate) fn run_times(change: &Realised) -> String {
     change.run_time.map(|(before, after)| format!("{before} → {after}")).unwrap_or_default()
 }
 
 /// "1.20 → 0.60 EUR" of a run, or nothing if unknown.
-pub(super) fn costs_of_run(change: &Realised, currency: Option<&str>) -> String {
+pub(crate) fn costs_of_run(change: &Realised, currency: Option<&str>) -> String {
     let costs =
         change.cost.map(|(before, after)| format!("{} → {}", amount(before), money(Some(after), currency)));
     costs.unwrap_or_default()
 }
 
 /// A change of a configuration and what it saved as one sentence.
-pub(super) fn realised(change: &Realised, currency: Option<&str>) -> String {
+pub(crate) fn realised(change: &Realised, currency: Option<&str>) -> String {
     let what = saved_with_cost(change.saved_gb_hours, change.saved_cost, currency);
     let runs = plural(change.runs.1, "run");
     let mut medians = vec![
@@ -229,18 +224,18 @@ pub(super) fn realised(change: &Realised, currency: Option<&str>) -> String {
 }
 
 /// "spark.executor.memory 4g → 2g as recommended, spark.executor.cores 4 → 2".
-pub(super) fn settings(change: &Realised) -> String {
+pub(crate) fn settings(change: &Realised) -> String {
     change.changed.iter().map(changed_and_advised).collect::<Vec<_>>().join(", ")
 }
 
 /// The same with settings as code.
-pub(super) fn settings_as_code(change: &Realised) -> String {
+pub(crate) fn settings_as_code(change: &Realised) -> String {
     let code = |setting: &Changed| format!("`{}`{}", changed(setting), advised(setting));
     change.changed.iter().map(code).collect::<Vec<_>>().join(", ")
 }
 
 /// Memory over time in a column whose title names the unit.
-pub(super) fn hours(hours: Option<f64>) -> Value<'static> {
+pub(crate) fn hours(hours: Option<f64>) -> Value<'static> {
     Value::known(hours, |hours| Value::Amount(hours, ""))
 }
 
@@ -253,7 +248,7 @@ fn changed_and_advised(setting: &Changed) -> String {
 }
 
 /// "run time changed: median 3m 20s in 14 runs, 9m 2s in the 6 runs since app-1 (2026-11-14), +171 %"
-pub(super) fn change(change: &Change) -> String {
+pub(crate) fn change(change: &Change) -> String {
     let show = |value: f64| match change.measure {
         Measure::RunTime => Millis::from_f64(value.round()).unwrap_or_default().to_string(),
         Measure::Used => format!("{} GB·h", amount(value)),

@@ -32,8 +32,18 @@ impl<'a> RulePage<'a> {
     }
 }
 
+/// A page as HTML without its title, which stands above it.
+#[cfg(feature = "site")]
+pub(crate) fn below_title(page: &str) -> String {
+    rendered(page, |level| level)
+}
+
 /// Renders `page` with headings two levels deeper, and without its title, which the template writes.
 fn render(page: &str) -> String {
+    rendered(page, deeper)
+}
+
+fn rendered(page: &str, level_of: fn(HeadingLevel) -> HeadingLevel) -> String {
     let events = Parser::new_ext(page, Options::ENABLE_TABLES);
     let mut out: Vec<Event<'_>> = Vec::new();
     let mut targets: Vec<CowStr<'_>> = Vec::new();
@@ -45,13 +55,13 @@ fn render(page: &str) -> String {
             _ if in_title => {}
             Event::Start(Tag::Heading { level, .. }) => {
                 out.push(Event::Start(Tag::Heading {
-                    level: deeper(level),
+                    level: level_of(level),
                     id: None,
                     classes: Vec::new(),
                     attrs: Vec::new(),
                 }));
             }
-            Event::End(TagEnd::Heading(level)) => out.push(Event::End(TagEnd::Heading(deeper(level)))),
+            Event::End(TagEnd::Heading(level)) => out.push(Event::End(TagEnd::Heading(level_of(level)))),
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => targets.push(dest_url),
             Event::End(TagEnd::Link | TagEnd::Image) => {
                 if let Some(target) = targets.pop().filter(|target| !target.is_empty()) {
@@ -96,6 +106,12 @@ mod tests {
     #[test]
     fn headings_go_below_those_of_the_report() {
         assert_eq!(render("# Title\n\ntext\n\n## What\n"), "<p>text</p>\n<h4>What</h4>\n");
+    }
+
+    #[cfg(feature = "site")]
+    #[test]
+    fn headings_stay_below_a_title() {
+        assert_eq!(below_title("# Title\n\ntext\n\n## What\n"), "<p>text</p>\n<h2>What</h2>\n");
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod detail;
 pub(super) mod draw;
 pub(super) mod filters;
 pub(super) mod links;
-mod markdown;
+pub(crate) mod markdown;
 mod overview;
 mod phases;
 mod piece;
@@ -91,7 +91,7 @@ impl Page<'_> {
 
     fn head(&self) -> String {
         let title = crate::words::plural(self.report.summary.applications, "application");
-        frame::head(&title, Self::STYLES, Self::SCRIPTS)
+        frame::head(&format!("{title}: elephant-rs report"), "'none'", Self::STYLES, Self::SCRIPTS)
     }
 
     /// Problems with the input.

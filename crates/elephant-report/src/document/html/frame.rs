@@ -39,14 +39,29 @@ pub(crate) const JOBS: Code = Code {
     hash: "sha256-l8ByNFAy1/OFuXmLyT4Rx/dZbejLqN5GJDEqaH/p844=",
 };
 
+/// Forms and links of the pages of a server.
+#[cfg(feature = "site")]
+pub(crate) const SITE_STYLE: Code = Code {
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/site.css")),
+    hash: "sha256-ssMXjGFpSEcK22WzpO9zj2DfI9vnIId3Od0fGmlzgsk=",
+};
+
 /// The version in the head and the foot of a page.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The beginning of a page, up to its body. `title` is HTML. The policy allows only this style and these scripts.
-pub(crate) fn head(title: &str, styles: &[Code], scripts: &[Code]) -> String {
+/// The content security policy that allows only these styles and scripts, and forms that are sent to `forms`.
+pub(crate) fn policy(forms: &str, styles: &[Code], scripts: &[Code]) -> String {
     let hashes =
         |codes: &[Code]| codes.iter().map(|code| format!(" '{}'", code.hash)).collect::<Vec<_>>().concat();
     let (style, flag, script) = (hashes(styles), hashes(&[FLAG]), hashes(scripts));
+    format!(
+        "default-src 'none'; style-src{style}; script-src{flag}{script}; base-uri 'none'; form-action {forms}"
+    )
+}
+
+/// The beginning of a page, up to its body. `title` is HTML. The policy allows only this style and these scripts.
+pub(crate) fn head(title: &str, forms: &str, styles: &[Code], scripts: &[Code]) -> String {
+    let policy = policy(forms, styles, scripts);
     let styles: Vec<String> = styles.iter().map(|code| format!("\n<style>{}</style>", code.text)).collect();
     let (styles, set_flag) = (styles.concat(), FLAG.text);
     format!(
@@ -54,12 +69,12 @@ pub(crate) fn head(title: &str, styles: &[Code], scripts: &[Code]) -> String {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src{style}; script-src{flag}{script}; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="elephant-rs {VERSION}">
-<title>{title}: elephant-rs report</title>{styles}
+<title>{title}</title>{styles}
 <script>{set_flag}</script>
 </head>"#
     )

@@ -3,6 +3,7 @@
 #[cfg(feature = "store")]
 use super::super::Drawing;
 use super::super::table::Kind;
+use super::super::value::Link;
 use super::super::{Cell, Column, Value};
 use super::axis::two_places;
 use super::drawing::Scale;
@@ -45,7 +46,9 @@ pub(super) fn cell(column: &Column, cell: &Cell<'_>, scale: Option<&Scale<'_>>, 
         value => shown(value),
     };
     let value = match &cell.link {
-        Some(id) => format!("<a href=\"#{id}\">{value}</a>"),
+        Some(Link::Part(id)) => format!("<a href=\"#{id}\">{value}</a>"),
+        #[cfg(feature = "store")]
+        Some(Link::Page(address)) => format!("<a href=\"{}\">{value}</a>", escape(address)),
         None => value,
     };
     let badge = badge.into_iter().chain((!value.is_empty()).then_some(value));

@@ -1,0 +1,172 @@
+//! Answers of the API as JSON, with the keys of `history --format json`.
+
+use std::io;
+
+use serde::Serialize;
+
+use crate::history::json::{RunView, run};
+use crate::json::{Tool, write_pretty};
+use elephant_base::units::{Millis, Timestamp};
+use elephant_store::{Group, Matches, Matching, StoredApplication};
+
+#[derive(Serialize)]
+struct List<'a> {
+    schema_version: u64,
+    tool: Tool,
+    /// How many match, or the number beyond which they are not counted.
+    applications_count: u64,
+    /// Whether there are more than that.
+    applications_count_is_least: bool,
+    /// What `after` of the next part is.
+    next: Option<String>,
+    applications: Vec<RunView<'a>>,
+}
+
+#[derive(Serialize)]
+struct Jobs<'a> {
+    schema_version: u64,
+    tool: Tool,
+    jobs_count: u64,
+    /// What `after` of the next part is.
+    next: Option<&'a str>,
+    jobs: Vec<crate::history::json::GroupView<'a>>,
+}
+
+#[derive(Serialize)]
+struct One<'a> {
+    schema_version: u64,
+    tool: Tool,
+    applications: Vec<Whole<'a>>,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    run: RunView<'a>,
+    engine: &'a str,
+    job: &'a str,
+    complete: bool,
+    judged: bool,
+    finished_at: Option<String>,
+    tasks_count: Option<u64>,
+    failed_attempts_count: Option<u64>,
+    nodes_count: Option<u64>,
+    core_hours: Option<f64>,
+    saves_ms: Option<u64>,
+    score: u64,
+    files_count: u64,
+    read_at: Option<String>,
+    read_by_version: &'a str,
+    troubles: Vec<Trouble<'a>>,
+    findings: Vec<Finding<'a>>,
+    settings: Vec<Setting<'a>>,
+}
+
+#[derive(Serialize)]
+struct Trouble<'a> {
+    kind: &'a str,
+    severity: &'static str,
+    cause: &'a str,
+    remedy: Option<&'a str>,
+    saves_gb_hours: Option<f64>,
+    saves_ms: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    rule: &'a str,
+    severity: &'static str,
+    subject: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Setting<'a> {
+    setting: &'a str,
+    from: Option<&'a str>,
+    to: &'a str,
+}
+
+pub(super) fn bytes(document: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    write_pretty(document, &mut out)?;
+    Ok(out)
+}
+
+/// A part of the applications that match.
+///
+/// # Errors
+/// Returns the errors of writing, of which there are none in memory.
+pub fn applications(found: &Matches) -> io::Result<Vec<u8>> {
+    let (applications_count, applications_count_is_least) = match found.of {
+        Matching::Exactly(count) => (count, false),
+        Matching::MoreThan(count) => (count, true),
+    };
+    bytes(&List {
+        schema_version: 1,
+        tool: Tool::THIS,
+        applications_count,
+        applications_count_is_least,
+        next: found.next.map(|next| next.to_string()),
+        applications: found.runs.iter().map(run).collect(),
+    })
+}
+
+/// The applications with one id.
+///
+/// # Errors
+/// Returns the errors of writing, of which there are none in memory.
+pub fn application(found: &[StoredApplication]) -> io::Result<Vec<u8>> {
+    bytes(&One { schema_version: 1, tool: Tool::THIS, applications: found.iter().map(whole).collect() })
+}
+
+/// Some jobs of so many, and the key of the last one if there are more.
+///
+/// # Errors
+/// Returns the errors of writing, of which there are none in memory.
+pub fn jobs(jobs: &[Group], of: u64, next: Option<&str>) -> io::Result<Vec<u8>> {
+    let jobs = jobs.iter().map(crate::history::json::group).collect();
+    bytes(&Jobs { schema_version: 1, tool: Tool::THIS, jobs_count: of, next, jobs })
+}
+
+fn whole(app: &StoredApplication) -> Whole<'_> {
+    let troubles = app.troubles.iter().map(|trouble| Trouble {
+        kind: &trouble.kind,
+        severity: trouble.severity.name(),
+        cause: &trouble.cause,
+        remedy: trouble.remedy.as_deref(),
+        saves_gb_hours: trouble.saved_gb_hours,
+        saves_ms: trouble.saved_time.map(Millis::get),
+    });
+    let findings = app.findings.iter().map(|finding| Finding {
+        rule: &finding.rule,
+        severity: finding.severity.name(),
+        subject: &finding.subject,
+        message: &finding.message,
+    });
+    let settings = app.settings.iter().map(|setting| Setting {
+        setting: &setting.name,
+        from: setting.from.as_deref(),
+        to: &setting.to,
+    });
+    Whole {
+        run: run(&app.run),
+        engine: &app.engine,
+        job: &app.job,
+        complete: app.is_complete,
+        judged: app.is_judged,
+        finished_at: app.finished.and_then(Timestamp::to_rfc3339),
+        tasks_count: app.tasks,
+        failed_attempts_count: app.failed_attempts,
+        nodes_count: app.nodes,
+        core_hours: app.core_hours,
+        saves_ms: app.saved_time.map(Millis::get),
+        score: app.score,
+        files_count: app.files,
+        read_at: app.read.to_rfc3339(),
+        read_by_version: &app.tool,
+        troubles: troubles.collect(),
+        findings: findings.collect(),
+        settings: settings.collect(),
+    }
+}

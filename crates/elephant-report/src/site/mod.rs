@@ -1,0 +1,140 @@
+//! The pages of a server over a store. Each is a document, and its whole state is in its address.
+
+mod application;
+pub mod dr_elephant;
+mod groups;
+mod job;
+pub mod json;
+pub mod metrics;
+mod overview;
+mod rules;
+mod search;
+
+use std::io;
+
+use chrono::{DateTime, Days};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::document::html::site;
+use crate::document::{Block, Document, Section, Site};
+use crate::history::links::Addresses;
+use elephant_base::units::Timestamp;
+use elephant_store::Grouping;
+
+pub use application::application;
+pub use groups::{group, nodes};
+pub use job::job;
+pub use overview::{Overview, overview};
+pub use rules::{rule, rules};
+pub use search::{Asked, search};
+
+/// Characters that an address has as they are; `%`, `/` and `?` among others are not.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The addresses of pages of groups and applications.
+pub(crate) const ADDRESSES: Addresses = Addresses { group: of_group, application: of_application };
+
+const FOOT: &str = "from a store. Times are in UTC. 1 GB·h is one gibibyte held for one hour. What is unknown of an application is missing in the sums.";
+
+/// A part of an address.
+pub(crate) fn encoded(part: &str) -> String {
+    // Browsers take these two for folders, in any encoding.
+    match part {
+        "." | ".." => format!("{part}%20"),
+        _ => utf8_percent_encode(part, KEPT).to_string(),
+    }
+}
+
+/// What a part of an address stands for, which was decoded before.
+#[must_use]
+pub fn named(part: &str) -> &str {
+    match part {
+        ". " => ".",
+        ".. " => "..",
+        part => part,
+    }
+}
+
+fn of_group(grouping: Grouping, key: &str) -> Option<String> {
+    let key_in_address = encoded(key);
+    Some(match grouping {
+        Grouping::Everything => return None,
+        Grouping::User => format!("/user/{key_in_address}"),
+        Grouping::Queue => format!("/queue/{key_in_address}"),
+        Grouping::Job => format!("/job/{key_in_address}"),
+        Grouping::Rule => format!("/rules/{key_in_address}"),
+        Grouping::Engine => format!("/search?engine={key_in_address}"),
+        Grouping::Status => format!("/search?status={key_in_address}"),
+        Grouping::Trouble => format!("/search?kind={key_in_address}&sort=waste"),
+        Grouping::Day => format!("/search?from={key_in_address}&to={}", next_day(key)?),
+    })
+}
+
+/// The day after one that is written as `2026-11-02`.
+fn next_day(day: &str) -> Option<String> {
+    let day: chrono::NaiveDate = day.parse().ok()?;
+    Some(day.checked_add_days(Days::new(1))?.to_string())
+}
+
+fn of_application(id: &str) -> String {
+    format!("/application/{}", encoded(id))
+}
+
+/// The address of the page of an application.
+#[must_use]
+pub fn application_address(id: &str) -> String {
+    of_application(id)
+}
+
+/// The content security policy of all pages.
+#[must_use]
+pub fn policy() -> String {
+    site::policy()
+}
+
+/// A page with this title that the links at the top have as the present one, if `here` is the address of one.
+fn page(title: &str, here: &'static str, sections: Vec<Section<'_>>) -> io::Result<Vec<u8>> {
+    written(&Site { title: title.to_owned(), here, text: String::new() }, sections)
+}
+
+fn written(site: &Site, sections: Vec<Section<'_>>) -> io::Result<Vec<u8>> {
+    let document = Document { title: "", foot: FOOT.to_owned(), problems: &[], sections };
+    let mut out = Vec::new();
+    site::write(&document, site, &mut out)?;
+    Ok(out)
+}
+
+/// A page that says why there is no other: what happened, and what to do.
+///
+/// # Errors
+/// Returns the errors of writing, of which there are none in memory.
+pub fn problem(title: &str, advice: &str) -> io::Result<Vec<u8>> {
+    let section = Section::new("answer", "", "")
+        .with(Block::Headline(title.to_owned()))
+        .with((!advice.is_empty()).then(|| Block::Lead(advice.to_owned())));
+    page(title, "", vec![section])
+}
+
+/// "2026-11-02 14:05 UTC"; `None` of a time that no calendar has.
+#[must_use]
+pub fn minute(at: Timestamp) -> Option<String> {
+    let at = DateTime::from_timestamp_millis(at.as_millis())?;
+    Some(at.format("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_leave_their_part_of_an_address() {
+        assert_eq!(of_application("../../etc/passwd?x#y"), "/application/..%2F..%2Fetc%2Fpasswd%3Fx%23y");
+        assert_eq!(of_group(Grouping::User, "a\"b<c>&d").unwrap(), "/user/a%22b%3Cc%3E%26d");
+        assert_eq!(of_group(Grouping::Job, "spark ä 1").unwrap(), "/job/spark%20%C3%A4%201");
+        assert_eq!(
+            of_group(Grouping::Day, "2026-12-31").unwrap(),
+            "/search?from=2026%2D12%2D31&to=2027-01-01".replace("%2D", "-")
+        );
+        assert_eq!(of_group(Grouping::Day, "someday"), None);
+    }
+}

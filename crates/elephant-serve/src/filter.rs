@@ -1,0 +1,88 @@
+//! Which applications a request is about.
+
+use super::query::Asked;
+use super::route::{Kind, Parameter};
+use elephant_engine::engine::Filter;
+use elephant_model::model::Engine;
+use elephant_ruleset::Pattern;
+
+/// The words for engines in addresses.
+pub(crate) const ENGINES: &[&str] = &["mapreduce", "spark"];
+
+pub(crate) const USER: Parameter = Parameter {
+    name: "user",
+    about: "Only applications of this user: a word, a glob such as etl-*, or a regular expression between slashes",
+    kind: Kind::Pattern,
+};
+pub(crate) const QUEUE: Parameter = Parameter {
+    name: "queue",
+    about: "Only applications in this queue, such as root.etl.*",
+    kind: Kind::Pattern,
+};
+pub(crate) const ENGINE: Parameter =
+    Parameter { name: "engine", about: "Only applications of this engine", kind: Kind::Among(ENGINES) };
+pub(crate) const FROM: Parameter = Parameter {
+    name: "from",
+    about: "Only applications that were submitted at this time or later",
+    kind: Kind::Moment,
+};
+pub(crate) const TO: Parameter = Parameter {
+    name: "to",
+    about: "Only applications that were submitted before this time",
+    kind: Kind::Moment,
+};
+pub(crate) const RULE: Parameter =
+    Parameter { name: "rule", about: "Only applications with a finding of this rule", kind: Kind::Text };
+
+/// The applications that the parameters above admit.
+pub(crate) fn filter(asked: &Asked) -> Filter {
+    let engine = asked.text(ENGINE.name).map(|engine| match engine {
+        "spark" => Engine::Spark,
+        _ => Engine::MapReduce,
+    });
+    Filter {
+        engine,
+        users: asked.pattern(USER.name).into_iter().collect(),
+        queues: asked.pattern(QUEUE.name).into_iter().collect(),
+        since: asked.moment(FROM.name),
+        until: asked.moment(TO.name),
+        ..Filter::default()
+    }
+}
+
+/// The rule that the parameters name.
+pub(crate) fn rules(asked: &Asked) -> Vec<String> {
+    asked.text(RULE.name).map(str::to_owned).into_iter().collect()
+}
+
+/// The pattern that only this name matches, whatever characters it has. `None` for a name that is too long for one.
+pub(crate) fn only(name: &str) -> Option<Pattern> {
+    let is_word = !name.contains(['*', '?']) && !(name.starts_with('/') && name.ends_with('/'));
+    if is_word {
+        return Pattern::parse(name).ok();
+    }
+    let escaped: String = name
+        .chars()
+        .flat_map(|c| (c.is_ascii_punctuation()).then_some('\\').into_iter().chain([c]))
+        .collect();
+    Pattern::parse(&format!("/^{escaped}$/")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_name_itself_matches() {
+        for (name, others) in [
+            ("alice", ["bob", "alice2"]),
+            ("a*?", ["abc", "a*x"]),
+            ("/x|y/", ["x", "/x/"]),
+            ("(é.)*", ["é", "(éa)*"]),
+        ] {
+            let pattern = only(name).unwrap();
+            assert!(pattern.matches(name), "{name}");
+            assert!(others.iter().all(|other| !pattern.matches(other)), "{name}");
+        }
+    }
+}

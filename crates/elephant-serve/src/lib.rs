@@ -1,0 +1,27 @@
+//! Pages and an API over a store, by HTTP.
+//!
+//! [`Server::bind`] listens, and [`Server::run`] answers until it is told to stop. Each request is one of the routes in
+//! `routes`: its parameters are read by their kinds, its questions are asked in a thread that may wait for the database,
+//! and its answer is a page or JSON of `elephant-report`. Nothing here judges, formats or opens a file that a request
+//! names.
+
+mod api;
+mod counts;
+mod failure;
+mod filter;
+mod ingest;
+mod limits;
+mod openapi;
+mod operate;
+mod pages;
+mod pool;
+mod query;
+mod reply;
+mod rest;
+mod route;
+mod routes;
+mod server;
+
+pub use ingest::{Ingest, Turn};
+pub use limits::Limits;
+pub use server::{Access, Options, ServeError, Server, Stopper};

@@ -1,0 +1,96 @@
+//! The description of the API as OpenAPI 3.1, made from the routes.
+
+use serde_json::{Map, Value, json};
+
+use super::failure::Failure;
+use super::reply::{JSON, Reply};
+use super::route::{Kind, Parameter, Route};
+use super::routes::{API, ROUTES};
+use super::server::Shared;
+
+/// The answer with the description.
+#[expect(clippy::unnecessary_wraps, reason = "a route may fail")]
+pub(crate) fn document(_: &Shared) -> Result<Reply, Failure> {
+    Ok(Reply::Content(JSON, format!("{:#}\n", description()).into_bytes()))
+}
+
+/// The routes of the API.
+pub(crate) fn described() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().filter(|route| route.path.starts_with(API))
+}
+
+fn description() -> Value {
+    let paths: Map<String, Value> = described().map(|route| (route.path.to_owned(), path(route))).collect();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "elephant-rs",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "description": "What applications of a cluster used and wasted, and what to change. The ending of a key names \
+                its unit, and unknown values are null. Times are in UTC.",
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {"schemas": {"Problem": problem()}},
+    })
+}
+
+fn path(route: &Route) -> Value {
+    let mut responses = Map::new();
+    let content = json!({"application/json": {"schema": {"type": "object"}}});
+    responses.insert("200".to_owned(), json!({"description": route.about, "content": content}));
+    responses
+        .insert("304".to_owned(), json!({"description": "The answer is the one that If-None-Match names"}));
+    let mut problems = vec![("400", "A parameter has no meaning")];
+    if route.parameters.iter().any(|parameter| parameter.kind == Kind::Path) {
+        problems.push(("404", "There is no such thing in the store"));
+    }
+    problems
+        .push(("503", "Too many questions are being asked, or the store cannot be read; see Retry-After"));
+    problems.push(("504", "The answer took too long"));
+    for (status, description) in problems {
+        let content =
+            json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+        responses.insert(status.to_owned(), json!({"description": description, "content": content}));
+    }
+    json!({"get": {
+        "operationId": operation(route.path),
+        "summary": route.about,
+        "parameters": route.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "responses": responses,
+    }})
+}
+
+/// `/api/v1/jobs/{key}` as `jobs_key`.
+fn operation(path: &str) -> String {
+    let rest = path.strip_prefix(API).unwrap_or(path);
+    rest.replace(['{', '}'], "").replace(['/', '.'], "_")
+}
+
+fn parameter(Parameter { name, about, kind }: &Parameter) -> Value {
+    let place = if *kind == Kind::Path { "path" } else { "query" };
+    let schema = match kind {
+        Kind::Path => json!({"type": "string", "minLength": 1}),
+        Kind::Text | Kind::Pattern | Kind::Moment => json!({"type": "string"}),
+        Kind::Count { usual, most } => {
+            json!({"type": "integer", "minimum": 1, "maximum": most, "default": usual})
+        }
+        Kind::Among(words) => json!({"type": "string", "enum": words}),
+    };
+    json!({"name": name, "in": place, "description": about, "required": *kind == Kind::Path, "schema": schema})
+}
+
+/// RFC 9457.
+fn problem() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "title", "status", "detail"],
+        "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+        },
+    })
+}

@@ -1,0 +1,72 @@
+//! What a route is: its path, its parameters, and who answers it.
+
+use super::failure::Failure;
+use super::ingest::Progress;
+use super::query::Asked;
+use super::reply::{Audience, Reply};
+use super::server::Shared;
+use elephant_ruleset::{RuleInfo, RuleSet};
+use elephant_store::Store;
+
+/// A route. The router, the reading of parameters and the description of the API are made from these.
+pub(crate) struct Route {
+    /// The path, with the names of its parameters in braces.
+    pub(crate) path: &'static str,
+    /// What it answers, in a few words.
+    pub(crate) about: &'static str,
+    pub(crate) audience: Audience,
+    pub(crate) parameters: &'static [Parameter],
+    pub(crate) run: Run,
+}
+
+/// Who answers.
+pub(crate) enum Run {
+    /// The server itself, at once.
+    Server(fn(&Shared) -> Result<Reply, Failure>),
+    /// A question to the store.
+    Store(fn(&Context<'_>, &Asked) -> Result<Reply, Failure>),
+}
+
+/// What questions are answered from.
+pub(crate) struct Context<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) rules: &'a RuleSet,
+    pub(crate) shared: &'a Shared,
+}
+
+impl Context<'_> {
+    /// What is known of the rules.
+    pub(crate) fn infos(&self) -> Vec<&RuleInfo> {
+        self.rules.rules().iter().map(|active| &active.info).collect()
+    }
+
+    /// How the loop that reads histories is doing, if there is one.
+    pub(crate) fn ingest(&self) -> Option<Progress> {
+        self.shared.ingest.as_ref().map(|ingest| ingest.progress())
+    }
+}
+
+/// A parameter of a path or a query.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// The values of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A part of the path.
+    Path,
+    /// Any text.
+    Text,
+    /// A word, a glob or a regular expression between slashes.
+    Pattern,
+    /// A day or a time with its zone.
+    Moment,
+    /// A number of lines from 1 up to a limit, and the usual one.
+    Count { usual: usize, most: usize },
+    /// One of a few words.
+    Among(&'static [&'static str]),
+}

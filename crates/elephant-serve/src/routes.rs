@@ -1,0 +1,94 @@
+//! All routes.
+
+use super::filter::{ENGINE, FROM, QUEUE, RULE, TO, USER};
+use super::pages::{AFTER, KIND, SEVERITY, SORT, STATUS, TEXT};
+use super::reply::Audience::{self, People, Programs};
+use super::route::{Kind, Parameter, Route, Run};
+use super::{api, openapi, operate, pages, rest};
+use api::LIMIT;
+
+/// What the paths of the API begin with.
+pub(crate) const API: &str = "/api/v1/";
+
+const ID: Parameter = Parameter { name: "id", about: "The id of the application", kind: Kind::Path };
+const RULE_ID: Parameter = Parameter { name: "id", about: "The id of the rule", kind: Kind::Path };
+const KEY: Parameter =
+    Parameter { name: "key", about: "The key of the job, or the name of one of its runs", kind: Kind::Path };
+const NAME: Parameter = Parameter { name: "name", about: "The name", kind: Kind::Path };
+
+const fn page(path: &'static str, about: &'static str, parameters: &'static [Parameter], run: Run) -> Route {
+    Route { path, about, audience: People, parameters, run }
+}
+
+const fn data(path: &'static str, about: &'static str, parameters: &'static [Parameter], run: Run) -> Route {
+    Route { path, about, audience: Programs, parameters, run }
+}
+
+pub(crate) const ROUTES: &[Route] = &[
+    page("/", "What wastes most, and what is new", &[], Run::Store(pages::overview)),
+    page(
+        "/search",
+        "The applications that match",
+        &[TEXT, USER, QUEUE, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER],
+        Run::Store(pages::search),
+    ),
+    page("/application/{id}", "One application", &[ID], Run::Store(pages::application)),
+    page("/job/{key}", "The runs of a job", &[KEY, FROM, TO], Run::Store(pages::job)),
+    page("/user/{name}", "What a user used and wasted", &[NAME, FROM, TO], Run::Store(pages::user)),
+    page("/queue/{name}", "What a queue used and wasted", &[NAME, FROM, TO], Run::Store(pages::queue)),
+    page("/nodes", "The nodes, the slowest first", &[FROM, TO], Run::Store(pages::nodes)),
+    page("/rules", "The rules, and how often each found something", &[], Run::Store(pages::rules)),
+    page("/rules/{id}", "One rule", &[RULE_ID], Run::Store(pages::rule)),
+    data(
+        "/api/v1/summary",
+        "What all applications used and wasted, and where",
+        &[USER, QUEUE, ENGINE, FROM, TO, RULE, LIMIT],
+        Run::Store(api::summary),
+    ),
+    data(
+        "/api/v1/applications",
+        "The applications that match, part by part",
+        &[TEXT, USER, QUEUE, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER, LIMIT],
+        Run::Store(api::applications),
+    ),
+    data(
+        "/api/v1/applications/{id}",
+        "All that is stored of an application: one entry for each attempt, and for each cluster with this id",
+        &[ID],
+        Run::Store(api::application),
+    ),
+    data(
+        "/api/v1/jobs",
+        "The jobs that waste most, part by part",
+        &[USER, QUEUE, ENGINE, FROM, TO, RULE, AFTER, LIMIT],
+        Run::Store(api::jobs),
+    ),
+    data(
+        "/api/v1/jobs/{key}",
+        "The last runs of a job, and where its run time or memory changed",
+        &[KEY, USER, QUEUE, ENGINE, FROM, TO, RULE, LIMIT],
+        Run::Store(api::job),
+    ),
+    data("/api/v1/openapi.json", "This description", &[], Run::Server(openapi::document)),
+    data("/rest/job", "An application, as Dr. Elephant had it", &[rest::ID], Run::Store(rest::job)),
+    data(
+        "/rest/search",
+        "Applications, as Dr. Elephant had them",
+        &[rest::ID, rest::USERNAME, rest::SEVERITY, rest::BEGIN, rest::END, rest::NUMBER],
+        Run::Store(rest::search),
+    ),
+    data(
+        "/rest/resourceusagedatabyuser",
+        "What each user used, as Dr. Elephant had it",
+        &[rest::START_TIME, rest::END_TIME],
+        Run::Store(rest::usage_by_user),
+    ),
+    data("/healthz", "Whether the process answers", &[], Run::Server(operate::healthy)),
+    data("/readyz", "Whether the store answers, and is up to date", &[], Run::Store(operate::ready)),
+    data("/metrics", "Metrics in OpenMetrics' format", &[], Run::Store(operate::metrics)),
+];
+
+/// For whom the problems of an address without a route are.
+pub(crate) fn audience(path: &str) -> Audience {
+    if path.starts_with("/api/") || path.starts_with("/rest/") { Programs } else { People }
+}

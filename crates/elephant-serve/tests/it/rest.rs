@@ -1,0 +1,73 @@
+//! Dr. Elephant's routes, as its code answers them: `AppResult`, its heuristics and their details.
+
+use serde_json::{Value, json};
+
+use super::client::{Running, options};
+use super::stores;
+
+/// The names of the fields of an object, in order.
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn an_application_has_the_fields_of_dr_elephant() {
+    let (place, _folder) = stores::of_histories();
+    let server = Running::start(options(place));
+    let app = server.get("/rest/job?id=job_1795256319232_0001").json();
+    assert_eq!(app, server.get("/rest/search?id=application_1795256319232_0001").json());
+    let fields = "id name username queueName startTime finishTime trackingUrl jobType severity score workflowDepth \
+        scheduler jobName jobExecId flowExecId jobDefId flowDefId jobExecUrl flowExecUrl jobDefUrl flowDefUrl \
+        resourceUsed resourceWasted totalDelay yarnAppHeuristicResults";
+    assert_eq!(keys(&app), fields.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(app["id"], "application_1795256319232_0001");
+    assert_eq!((&app["username"], &app["queueName"]), (&json!("alice"), &json!("root.default")));
+    assert_eq!((&app["startTime"], &app["severity"]), (&json!(1_795_256_318_470_u64), &json!("LOW")));
+    // MiB·s: 0.0052 GB·h of the job in `the_summary…`, times 3,686,400.
+    assert_eq!((&app["resourceUsed"], &app["resourceWasted"]), (&json!(19_298), &json!(0)));
+    // What is not known is not 0.
+    assert_eq!((&app["totalDelay"], &app["flowExecId"]), (&Value::Null, &Value::Null));
+    let heuristic = &app["yarnAppHeuristicResults"][0];
+    let fields = "heuristicClass heuristicName severity score yarnAppHeuristicResultDetails";
+    assert_eq!(keys(heuristic), fields.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(keys(&heuristic["yarnAppHeuristicResultDetails"][0]), ["name", "value", "details"]);
+}
+
+#[test]
+fn a_search_has_its_conditions_and_pages() {
+    let (place, _folder) = stores::of_histories();
+    let server = Running::start(options(place));
+    let found = |query: &str| {
+        let answer = server.get(&format!("/rest/search?{query}"));
+        if answer.status == 404 { 0 } else { answer.json().as_array().unwrap().len() }
+    };
+    let all = found("");
+    assert!((20..=100).contains(&all), "{all}");
+    assert!(found("username=alice") > 0 && found("username=alice") <= all);
+    assert_eq!((found("username=alic*"), found("page=2")), (0, 0));
+    let severe = found("severity=3");
+    assert!(severe > 0 && severe < all);
+    // Both ends of a time belong to it.
+    let only = "started-time-begin=1795256318470&started-time-end=1795256318470";
+    assert_eq!(found(only), 1);
+    assert_eq!(server.get("/rest/search?severity=5").status, 400);
+    assert_eq!(server.get("/rest/search?started-time-end=today").status, 400);
+}
+
+#[test]
+fn users_have_sums_of_a_time() {
+    let (place, _folder) = stores::of_histories();
+    let server = Running::start(options(place));
+    let users = server.get("/rest/resourceusagedatabyuser?startTime=2026-11-21&endTime=2026-11-22").json();
+    let users = users.as_array().unwrap();
+    assert_eq!(keys(&users[0]), ["user", "resourceUsed", "resourceWasted"]);
+    assert!(users.iter().any(|user| user["user"] == "alice" && user["resourceUsed"].as_u64() > Some(0)));
+    let hours =
+        server.get("/rest/resourceusagedatabyuser?startTime=2026-11-21-00&endTime=2026-11-22-00").json();
+    assert_eq!(hours.as_array().unwrap(), users);
+    let none = server.get("/rest/resourceusagedatabyuser?startTime=2001-11-21&endTime=2001-11-22").json();
+    assert_eq!(none, json!([]));
+    for query in ["", "?startTime=2026-11-21", "?startTime=x&endTime=y"] {
+        assert_eq!(server.get(&format!("/rest/resourceusagedatabyuser{query}")).status, 400, "{query}");
+    }
+}

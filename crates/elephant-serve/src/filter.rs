@@ -1,5 +1,6 @@
 //! Which applications a request is about.
 
+use super::failure::Failure;
 use super::query::Asked;
 use super::route::{Kind, Parameter};
 use elephant_engine::engine::Filter;
@@ -55,17 +56,16 @@ pub(crate) fn rules(asked: &Asked) -> Vec<String> {
     asked.text(RULE.name).map(str::to_owned).into_iter().collect()
 }
 
-/// The pattern that only this name matches, whatever characters it has. `None` for a name that is too long for one.
-pub(crate) fn only(name: &str) -> Option<Pattern> {
-    let is_word = !name.contains(['*', '?']) && !(name.starts_with('/') && name.ends_with('/'));
-    if is_word {
-        return Pattern::parse(name).ok();
-    }
-    let escaped: String = name
-        .chars()
-        .flat_map(|c| (c.is_ascii_punctuation()).then_some('\\').into_iter().chain([c]))
-        .collect();
-    Pattern::parse(&format!("/^{escaped}$/")).ok()
+/// The pattern that only this name matches, whatever characters it has.
+pub(crate) fn only(name: &str) -> Result<Pattern, Failure> {
+    let is_pattern = name.contains(['*', '?']) || (name.starts_with('/') && name.ends_with('/'));
+    let pattern = if is_pattern {
+        let escape = |c: char| c.is_ascii_punctuation().then_some('\\').into_iter().chain([c]);
+        Pattern::parse(&format!("/^{}$/", name.chars().flat_map(escape).collect::<String>()))
+    } else {
+        Pattern::parse(name)
+    };
+    pattern.map_err(|_| Failure::Bad("the name is too long".to_owned()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The description of the API as OpenAPI 3.1, made from the routes.
+//! The description of the API as `OpenAPI` 3.1, made from the routes.
 
 use serde_json::{Map, Value, json};
 

@@ -184,13 +184,13 @@ pub(crate) fn job(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure
 
 pub(crate) fn user(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let name = asked.text("name").unwrap_or_default();
-    let filter = Filter { users: only(name).into_iter().collect(), ..filter(asked) };
+    let filter = Filter { users: vec![only(name)?], ..filter(asked) };
     group(context, "user", name, &filter)
 }
 
 pub(crate) fn queue(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let name = asked.text("name").unwrap_or_default();
-    let filter = Filter { queues: only(name).into_iter().collect(), ..filter(asked) };
+    let filter = Filter { queues: vec![only(name)?], ..filter(asked) };
     group(context, "queue", name, &filter)
 }
 

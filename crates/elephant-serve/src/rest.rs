@@ -62,7 +62,7 @@ pub(crate) fn search(context: &Context<'_>, asked: &Asked) -> Result<Reply, Fail
         return one(context, id);
     }
     let filter = Filter {
-        users: asked.text(USERNAME.name).and_then(only).into_iter().collect(),
+        users: asked.text(USERNAME.name).map(only).transpose()?.into_iter().collect(),
         since: millis(asked, BEGIN)?,
         // Dr. Elephant's end belongs to the time.
         until: millis(asked, END)?.map(|end| Timestamp::from_millis(end.as_millis().saturating_add(1))),

@@ -42,7 +42,7 @@ impl Context<'_> {
 
     /// How the loop that reads histories is doing, if there is one.
     pub(crate) fn ingest(&self) -> Option<Progress> {
-        self.shared.ingest.as_ref().map(|ingest| ingest.progress())
+        self.shared.ingest.as_ref().map(super::ingest::Loop::progress)
     }
 }
 

@@ -268,7 +268,7 @@ mod tests {
         let mut app = ApplicationReport::blank(&format!("job_1_{number:04}"));
         app.name = Some(format!("ETL_{}", number % 2));
         app.sources = vec![format!("{number}.jhist")];
-        app.status = if number % 3 == 0 { Status::Failed } else { Status::Succeeded };
+        app.status = if number.is_multiple_of(3) { Status::Failed } else { Status::Succeeded };
         let held = |gib| MbMillis::of(Bytes::from_mib(1024 * gib), Millis::from_secs(3600));
         app.metrics.wasted = wasted_gib.map(held);
         app.submitted_at = submitted.map(Timestamp::from_millis);

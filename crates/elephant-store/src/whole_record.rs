@@ -210,7 +210,7 @@ impl Store {
             changes.sort_by(|a, b| b.saved_gb_hours().total_cmp(&a.saved_gb_hours()));
             let findings = self.rules_in(&runs.shown)?;
             let realised = self.realised(changes)?;
-            Ok(Some(JobHistory { findings, realised, answer }))
+            Ok(Some(JobHistory { answer, findings, realised }))
         })
     }
 
@@ -231,7 +231,9 @@ impl Store {
                     rules.len() - 1
                 });
                 let cell = rules.get_mut(place).and_then(|rule| rule.severities.get_mut(at));
-                cell.into_iter().for_each(|cell| *cell = Some(severity));
+                if let Some(cell) = cell {
+                    *cell = Some(severity);
+                }
             }
         }
         let weight = |rule: &RuleInRuns| -> u64 {

@@ -56,6 +56,9 @@ pub struct IngestCounts {
     pub seconds: Option<f64>,
 }
 
+/// The family of the times of answers.
+const SECONDS: &str = "elephant_http_seconds";
+
 const fn gauge(name: &'static str, unit: Option<&'static str>, help: &'static str) -> Family {
     Family { name, unit, help }
 }
@@ -102,7 +105,6 @@ fn server(metrics: &Metrics<'_>, text: &mut String) {
         counter("elephant_ingest_turns", "Turns of reading histories.", &[(String::new(), ingest.turns)]);
         counter("elephant_ingest_failures", "Turns that failed.", &[(String::new(), ingest.failed)]);
     }
-    const SECONDS: &str = "elephant_http_seconds";
     let _ = writeln!(
         text,
         "# TYPE {SECONDS} histogram\n# UNIT {SECONDS} seconds\n# HELP {SECONDS} Time until an answer was complete."

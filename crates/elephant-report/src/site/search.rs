@@ -59,7 +59,7 @@ pub fn search(asked: &Asked<'_>, found: Matches) -> io::Result<Vec<u8>> {
     let head =
         Section::new("answer", "", "").with(Block::Headline(count)).with(Block::Form(form(asked))).with(none);
     let list = Filler::on_site(&answer).listed(("runs", "", ""), runs, true);
-    let pages = (!pages.is_empty()).then(|| Block::Links("Pages of the list", pages));
+    let pages = (!pages.is_empty()).then_some(Block::Links("Pages of the list", pages));
     let pages = Section::new("pages", "", "").with(pages);
     let site = Site { title: title.to_owned(), here: "/search", text: asked.value("q").to_owned() };
     written(&site, vec![head, list, pages])

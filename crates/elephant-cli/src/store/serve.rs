@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 
 use super::super::finding_args::RuleArgs;
 use super::super::stragglers::duration;
-use super::super::{Exit, input_args, interrupt, output};
+use super::super::{Exit, interrupt, output, warnings};
 use super::{StoreArgs, now};
 use elephant_base::units::Millis;
 use elephant_engine::engine::{self, Options, Progress};
@@ -109,7 +109,7 @@ fn ingest(place: &Place, paths: &[PathBuf], rules: &RuleSet) -> Turn {
     });
     let (read, stored) = kept.map_err(failed)?;
     let stored = stored.map_err(failed)?;
-    input_args::warn(&read.problems);
+    warnings::print(&read.problems, None);
     if read.named_input_failed {
         let first = read.problems.first().map(|entry| entry.problem.message.clone());
         return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));

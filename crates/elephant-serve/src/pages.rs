@@ -1,7 +1,5 @@
 //! The pages.
 
-use std::path::Path;
-
 use super::failure::Failure;
 use super::filter::{filter, only, rules as rules_of};
 use super::ingest::Progress;
@@ -12,7 +10,9 @@ use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::{Filter, Sort};
 use elephant_report::site;
-use elephant_store::{Answer, Cursor, Group, Grouped, Grouping, Order, Question, Run, Search, Store, View};
+use elephant_store::{
+    Answer, Cursor, Group, Grouped, Grouping, Order, Question, Run, Search, Store, View, local_path,
+};
 
 /// Lines of lists on pages that have several.
 const FEW: usize = 10;
@@ -236,10 +236,5 @@ pub(crate) fn application(context: &Context<'_>, asked: &Asked) -> Result<Reply,
 
 /// Whether a file that the store names, and no request, is still there. `None` of what is not on this machine.
 fn is_there(source: &str) -> Option<bool> {
-    let path = Path::new(source);
-    // The server's working folder need not be that of `ingest`.
-    if source.contains("://") || !path.is_absolute() {
-        return None;
-    }
-    path.try_exists().ok()
+    local_path(source)?.try_exists().ok()
 }

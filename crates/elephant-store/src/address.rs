@@ -112,6 +112,12 @@ pub(super) fn without_cluster(address: &str) -> &str {
     scheme.and_then(|space| address.get(space + 1..)).unwrap_or(address)
 }
 
+/// The path of a file of this machine, by an address of the store without its cluster; `None` of what is elsewhere.
+#[must_use]
+pub fn local_path(address: &str) -> Option<&Path> {
+    address.strip_prefix(FILE).map(Path::new).filter(|path| path.is_absolute())
+}
+
 fn folder_of(file: &Path) -> &Path {
     file.parent().unwrap_or(file)
 }

@@ -50,6 +50,7 @@ use database::Database;
 use elephant_verdict::savings::Prices;
 
 pub use accepted::{AcceptedRuns, Lack};
+pub use address::local_path;
 pub use answer::{Answer, Asked, Question, View};
 #[cfg(feature = "postgres")]
 pub use database::postgres::ServerError;

@@ -1,11 +1,12 @@
 //! What is stored of an application.
 
 use std::io;
+use std::path::Path;
 
 use super::{minute, page};
 use crate::document::{Block, Cell, Column, Figure, Finding, Row, Section, Table, Value};
 use crate::history::words;
-use elephant_store::{Grouping, StoredApplication};
+use elephant_store::{Grouping, StoredApplication, local_path};
 
 /// The page of all applications with one id: attempts, or those of several clusters. `is_there` tells whether the file
 /// of a history is still where it was read.
@@ -184,10 +185,12 @@ fn origin<'a>(app: &'a StoredApplication, suffix: &str, is_there: Option<bool>) 
     };
     let section = Section::new(format!("origin{suffix}"), "Origin", "Origin")
         .with(Block::Note(format!("Read{read} by elephant-rs {} from {source}{more}.", app.tool)));
+    // A file of this machine is named by its path.
+    let named = local_path(source).and_then(Path::to_str).unwrap_or(source);
     match advice {
         Some(advice) => section.with(Block::Note(advice.to_owned())).with(Block::Command(vec![format!(
             "elephant-rs analyze --format html -o report.html {}",
-            quoted(source)
+            quoted(named)
         )])),
         None => section,
     }

@@ -112,10 +112,12 @@ pub(super) fn without_cluster(address: &str) -> &str {
     scheme.and_then(|space| address.get(space + 1..)).unwrap_or(address)
 }
 
-/// The path of a file of this machine, by an address of the store without its cluster; `None` of what is elsewhere.
+/// The absolute path of a file of this machine, by an address of the store without its cluster, or by what earlier versions
+/// stored; `None` of what is elsewhere.
 #[must_use]
 pub fn local_path(address: &str) -> Option<&Path> {
-    address.strip_prefix(FILE).map(Path::new).filter(|path| path.is_absolute())
+    let path = address.strip_prefix(FILE).or_else(|| (!address.contains("://")).then_some(address))?;
+    Some(Path::new(path)).filter(|path| path.is_absolute())
 }
 
 fn folder_of(file: &Path) -> &Path {
@@ -199,5 +201,13 @@ mod tests {
         assert_eq!(of("file:///a/logs/app-1"), Some("./logs/app-1"));
         assert_eq!(of("etl file:///a/x/app-2"), Some("../x/app-2"));
         assert_eq!((of("file:///a/app-1"), of("s3://b/app-3"), of("file:///logs/app-4")), (None, None, None));
+    }
+
+    #[test]
+    fn files_of_this_machine_have_a_path() {
+        let paths =
+            ["file:///logs/a", "/logs/a", "logs/a", "hdfs://ns/logs/a", "s3://bucket/a"].map(local_path);
+        let here = Some(Path::new("/logs/a"));
+        assert_eq!(paths, [here, here, None, None, None]);
     }
 }

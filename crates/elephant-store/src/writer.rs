@@ -150,7 +150,7 @@ impl<'c> Writer<'c> {
         }
         let source = self.address_of(app);
         // Its files are recorded at the end, so that they need not be read again.
-        if pruned::was_pruned(self.database, app)? || self.must_wait(app, &source)? {
+        if self.database.asking(|| pruned::was_pruned(self.database, app))? || self.must_wait(app, &source)? {
             return Ok(());
         }
         // Members of an archive are not files: the archive is recorded at the end, when all of them are.

@@ -220,6 +220,11 @@ impl Database {
         self.transaction(Mode::Read, work)
     }
 
+    /// Runs a single query, outside of a transaction. `work` may be called several times.
+    pub(super) fn asking<T>(&self, work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.tried_again(work)
+    }
+
     /// Runs queries that all see the same state, and whose answers are passed on before all are known.
     pub(super) fn reading_once<T>(
         &self,

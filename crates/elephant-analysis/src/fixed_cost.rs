@@ -1,6 +1,14 @@
 //! What a task costs however little data it has, judging by the times and the data of all tasks of a stage.
 
 use elephant_base::stats::descriptive::{mean, quantile};
+use elephant_model::model::counters::Counter;
+use elephant_model::model::table::Attempts;
+
+/// The bytes that tasks of Spark read.
+pub const BYTES: [Counter; 3] =
+    [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
+/// The records that they read.
+pub const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
 
 /// A straight line through fewer tasks says nothing about a task without data.
 const FEWEST: usize = 10;
@@ -32,6 +40,15 @@ pub struct TaskWork {
     pub bytes: f64,
     /// Records that it read.
     pub records: f64,
+}
+
+impl TaskWork {
+    /// What an attempt read in this time.
+    #[must_use]
+    pub fn of(attempts: &Attempts, row: usize, time: f64) -> Self {
+        let amount = |counters: &[Counter]| attempts.total(row, counters).map_or(0.0, |total| total as f64);
+        Self { time, bytes: amount(&BYTES), records: amount(&RECORDS) }
+    }
 }
 
 /// The time of a task without any data: the intercept of the straight line through times over bytes, or over records if

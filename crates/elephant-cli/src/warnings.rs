@@ -17,31 +17,50 @@ pub(super) fn print(problems: &[SourceProblem], details: Option<bool>) {
     if details == Some(true) {
         return print_all(problems, Level::Warning);
     }
-    let mut kinds: BTreeMap<&str, Vec<&SourceProblem>> = BTreeMap::new();
-    for entry in problems.iter().filter(|entry| entry.problem.level == Level::Warning) {
-        kinds.entry(&entry.problem.code).or_default().push(entry);
+    let hint = if details.is_some() { " (--details names them)" } else { "" };
+    for shown in shown(problems) {
+        match shown {
+            Shown::One(entry) => line(entry),
+            Shown::More(more, entry) => {
+                let message = format!("{more} more such warnings: {}{hint}", entry.problem.message);
+                output::print_message(Level::Warning.name(), &message);
+            }
+        }
+    }
+}
+
+/// A line about problems.
+enum Shown<'a> {
+    One(&'a SourceProblem),
+    /// The number of further warnings of a kind, and the first of them.
+    More(usize, &'a SourceProblem),
+}
+
+/// The warnings and errors that are named, and the numbers of the other warnings, in the order of the problems.
+fn shown(problems: &[SourceProblem]) -> Vec<Shown<'_>> {
+    let is_warning = |entry: &&SourceProblem| entry.problem.level == Level::Warning;
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in problems.iter().filter(is_warning) {
+        *kinds.entry(&entry.problem.code).or_default() += 1;
     }
     let mut named: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut shown = Vec::new();
     for entry in problems.iter().filter(|entry| entry.problem.level >= Level::Warning) {
-        let Some(alike) = kinds.get(&*entry.problem.code).filter(|_| entry.problem.level == Level::Warning)
-        else {
-            line(entry);
+        let alike = if is_warning(&entry) { kinds.get(&*entry.problem.code).copied() } else { None };
+        // A single further one takes as much room as its count.
+        let Some(alike) = alike.filter(|alike| *alike > NAMED + 1) else {
+            shown.push(Shown::One(entry));
             continue;
         };
         let place = named.entry(&entry.problem.code).or_default();
         *place += 1;
-        match *place {
-            // A single further one takes as much room as its count.
-            place if place <= NAMED || alike.len() == NAMED + 1 => line(entry),
-            place if place == NAMED + 1 => {
-                let more = alike.len().saturating_sub(NAMED);
-                let hint = if details.is_some() { " (--details names them)" } else { "" };
-                let message = format!("{more} more such warnings: {}{hint}", entry.problem.message);
-                output::print_message(Level::Warning.name(), &message);
-            }
-            _ => {}
+        if *place <= NAMED {
+            shown.push(Shown::One(entry));
+        } else if *place == NAMED + 1 {
+            shown.push(Shown::More(alike - NAMED, entry));
         }
     }
+    shown
 }
 
 /// Prints a line for each problem of `least` or worse.
@@ -79,4 +98,33 @@ fn names(message: &str, source: &str) -> bool {
         let rest = message.strip_prefix(words).and_then(|rest| rest.strip_prefix(source));
         rest.is_some_and(|rest| rest.starts_with([':', ' ']))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elephant_parse::Problem;
+
+    #[test]
+    fn warnings_of_one_kind_are_counted_and_errors_are_not() {
+        let entry = |level, code: &'static str| SourceProblem {
+            source: "a".to_owned(),
+            problem: Problem { level, code: code.into(), position: None, message: String::new(), count: 1 },
+        };
+        let mut problems = vec![entry(Level::Warning, "cut"); 7];
+        problems.extend(vec![entry(Level::Error, "cut"); 5]);
+        problems.extend(vec![entry(Level::Warning, "other"); NAMED + 1]);
+        problems.push(entry(Level::Info, "note"));
+        let counts = |code: &str, level| {
+            let is = |entry: &SourceProblem| entry.problem.code == code && entry.problem.level == level;
+            shown(&problems).iter().filter(|it| matches!(it, Shown::One(entry) if is(entry))).count()
+        };
+        assert_eq!((counts("cut", Level::Warning), counts("cut", Level::Error)), (NAMED, 5));
+        assert_eq!((counts("other", Level::Warning), counts("note", Level::Info)), (NAMED + 1, 0));
+        let more = shown(&problems).into_iter().filter_map(|it| match it {
+            Shown::More(more, entry) => Some((more, entry.problem.code.to_string())),
+            Shown::One(_) => None,
+        });
+        assert_eq!(more.collect::<Vec<_>>(), [(4, "cut".to_owned())]);
+    }
 }

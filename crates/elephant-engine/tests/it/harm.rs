@@ -89,7 +89,8 @@ fn harm_in_spark(
     let starts_service = key == "spark.shuffle.service.enabled" && change.to == "true";
     if starts_service && ClusterManager::of_application(app) == Some(ClusterManager::Standalone) {
         let advice = diagnosed.troubles.iter().flat_map(|trouble| &trouble.advice);
-        let told = advice.filter(|advice| advice.text.contains(key)).all(|it| it.text.contains("service"));
+        let told = advice.filter(|advice| advice.settings.iter().any(|it| it.setting == key));
+        let told = told.clone().count() > 0 && told.into_iter().all(|it| it.text.contains("shuffle service"));
         return (!told).then(|| "a shuffle service must run first".to_owned());
     }
     None

@@ -3,7 +3,7 @@
 use super::Parallelism;
 use crate::spark::support::partitions::{Source, StageTasks};
 use crate::spark::support::slots::Slots;
-use elephant_analysis::fixed_cost::{TaskWork, fixed_cost};
+use elephant_analysis::fixed_cost::{BYTES, RECORDS, TaskWork, fixed_cost};
 use elephant_base::stats::descriptive::{mean, median};
 use elephant_base::units::Millis;
 use elephant_base::whole::Whole;
@@ -12,11 +12,6 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::{Spark, Stage, StageStatus};
 use elephant_model::model::table::TaskGroup;
 use elephant_rule::finding::TroubleKind;
-
-/// What tasks read.
-const BYTES: [Counter; 3] =
-    [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
-const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
 
 /// A stage with a number of tasks that does not fit, and what that cost.
 pub(super) struct Lost<'a> {
@@ -52,31 +47,23 @@ fn reads_little(group: &TaskGroup, params: &Parallelism) -> bool {
     read.is_some_and(|read| (read as f64) < params.small_file_size.get() * group.tasks.len() as f64)
 }
 
-/// What a task takes whatever it reads, in milliseconds, if that is a large part of the mean time of the tasks.
-fn fixed(group: &TaskGroup, mean: f64, params: &Parallelism) -> Option<f64> {
+/// What a task takes whatever it reads, in milliseconds, if that is a large part of the mean time of the tasks, and the number
+/// of tasks of a good size for what they read. `None` if the tasks do not show it, or if what they read is unknown.
+fn fixed(group: &TaskGroup, mean: f64, params: &Parallelism) -> Option<(f64, f64)> {
     let attempts = &group.attempts;
-    let unreadable = attempts.any_unreadable();
-    if unreadable.has_any(&BYTES) || unreadable.has_any(&RECORDS) {
+    if attempts.any_unreadable().has_any(&RECORDS) {
         return None;
     }
-    let amount = |row, counters: &[Counter]| attempts.total(row, counters).map_or(0.0, |total| total as f64);
-    let task = |row| {
-        let time = attempts.run_time(row)?.as_f64();
-        Some(TaskWork { time, bytes: amount(row, &BYTES), records: amount(row, &RECORDS) })
-    };
+    let read = attempts.sum(&BYTES)? as f64;
+    let task = |row| Some(TaskWork::of(attempts, row, attempts.run_time(row)?.as_f64()));
     let tasks: Vec<TaskWork> = group.winners().map(task).collect::<Option<_>>()?;
-    fixed_cost(&tasks).map(|cost| cost.likely).filter(|fixed| *fixed >= params.fixed_share.get() * mean)
+    let cost = fixed_cost(&tasks)?.likely;
+    (cost >= params.fixed_share.get() * mean).then(|| (cost, (read / params.good_file_size.get()).ceil()))
 }
 
 /// What a small task takes besides its work, in milliseconds.
 fn overhead_of_small(tasks: &StageTasks, median: f64, params: &Parallelism) -> f64 {
     tasks.overhead_of_small(params.smallest_tasks.get(), median, params.small_task_overhead.get())
-}
-
-/// The tasks for what a stage reads, if each reads as much as one handles well.
-fn tasks_of_good_size(group: &TaskGroup, params: &Parallelism) -> f64 {
-    let read = group.attempts.sum(&BYTES).unwrap_or_default() as f64;
-    (read / params.good_file_size.get()).ceil()
 }
 
 fn lost<'a>(
@@ -118,8 +105,9 @@ fn lost<'a>(
         let time = if most < params.ignored_time.get() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if is_many {
-        let overhead = fixed.unwrap_or_else(|| overhead_of_small(&tasks, middle, params));
-        let wanted = if fixed.is_some() { enough.max(tasks_of_good_size(group, params)) } else { enough };
+        let small = || (overhead_of_small(&tasks, middle, params), 0.0);
+        let (overhead, of_good_size) = fixed.unwrap_or_else(small);
+        let wanted = enough.max(of_good_size);
         (TroubleKind::ManyTasks, wanted, overhead, ((count - wanted).max(0.0) * overhead / slots).min(span))
     } else {
         return None;

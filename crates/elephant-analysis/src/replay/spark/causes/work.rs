@@ -10,12 +10,7 @@ use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Attempt, Plan};
 use elephant_base::stats::descriptive::median;
 use elephant_model::model::counters::Counter;
-use elephant_model::model::table::Attempts;
 use elephant_model::model::{Application, Symbol};
-
-const BYTES: [Counter; 3] =
-    [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
-const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
 
 /// A slow task must also take this much longer than usual, in microseconds. The driver looks for tasks to copy this
 /// often (`spark.speculation.interval`), so shorter delays cannot be avoided.
@@ -64,12 +59,14 @@ impl Work {
                 let row = attempt.row as usize;
                 let run_time =
                     rows.millis(row, Counter::ExecutorRunTime).map_or(0.0, |time| time.as_f64() * 1000.0);
+                let time = change.time(place, attempt).as_f64();
+                let TaskWork { bytes, records, .. } = TaskWork::of(rows, row, time);
                 Done {
                     place,
-                    time: change.time(place, attempt).as_f64(),
+                    time,
                     overhead: (attempt.time().as_f64() - run_time).max(0.0),
-                    bytes: sum(rows, row, &BYTES),
-                    records: sum(rows, row, &RECORDS),
+                    bytes,
+                    records,
                     executor: attempt.executor,
                     warms_up: started_first(&first_end, attempt).then(|| {
                         if started_first(&plan.first_ends, attempt) {
@@ -159,10 +156,6 @@ impl Work {
 /// Whether no task had ended on the executor of this one when it was launched.
 fn started_first(first_ends: &FxHashMap<Option<Symbol>, Micros>, attempt: &Attempt) -> bool {
     first_ends.get(&attempt.executor).is_none_or(|end| attempt.launch < *end)
-}
-
-fn sum(rows: &Attempts, row: usize, counters: &[Counter]) -> f64 {
-    rows.total(row, counters).map_or(0.0, |total| total as f64)
 }
 
 /// A time as a span.

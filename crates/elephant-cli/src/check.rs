@@ -84,6 +84,11 @@ pub(super) struct Check {
         conflicts_with_all = ["baseline", "partial", "prune", "require_all"]
     )]
     store: Option<Place>,
+    /// With --store: the cluster that the histories are from, as ingest was told; only its runs are compared [default:
+    /// what the configuration of each application tells]
+    #[cfg(feature = "store")]
+    #[arg(long, value_name = "NAME", value_parser = super::store::cluster_name, requires = "store", value_hint = ValueHint::Other)]
+    cluster: Option<String>,
     /// Accept the present state and write it to the baseline
     #[arg(long, conflicts_with = "partial", group = "keeper")]
     update: bool,
@@ -210,7 +215,9 @@ impl Check {
     fn source(&self) -> Result<Source<'_>, Box<dyn Error>> {
         #[cfg(feature = "store")]
         if let Some(place) = &self.store {
-            let store = Store::open(place).map_err(|error| super::store::failed(place, "open", &error))?;
+            let mut store =
+                Store::open(place).map_err(|error| super::store::failed(place, "open", &error))?;
+            store.set_cluster(self.cluster.clone());
             return Ok(Source::Store(place, store));
         }
         let baseline = self.baseline.as_deref().ok_or("--baseline FILE is missing")?;

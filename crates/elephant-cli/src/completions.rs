@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use super::output::Output;
 use super::{Cli, Exit};
-use elephant_engine::nodes::conditions;
+use elephant_engine::conditions;
 use elephant_engine::results::Metric;
 use elephant_lab::cluster::detectors;
 use elephant_model::diagnosis::FailureKind;

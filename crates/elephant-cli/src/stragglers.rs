@@ -19,6 +19,7 @@ use super::view_args::{StragglerOrder, SummaryArg};
 use elephant_analysis::node_metrics::{self, NodeMetrics, UtcOffset};
 use elephant_analysis::stragglers::executions::Basis;
 use elephant_base::units::Millis;
+use elephant_engine::conditions::Condition;
 use elephant_engine::engine::{PartKind, Progress};
 use elephant_engine::results::SourceProblem;
 use elephant_engine::survey::{
@@ -90,6 +91,10 @@ pub(super) struct Stragglers {
     /// its usual time [default: 1.2], or from this DoS-index [default: 2.5]
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     factor: Option<f64>,
+    /// Look only at these tasks, such as kind=map, name!=count*, tasks=100-, hour=22-5, weekday=sat or type=Hive; repeatable,
+    /// all must hold. Times are those at which a stage or a kind of tasks began, UTC
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
     /// Skip groups with fewer tasks
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = Settings::default().min_tasks)]
     min_tasks: usize,
@@ -381,6 +386,7 @@ impl Stragglers {
         Settings {
             method,
             factor: self.factor.unwrap_or_else(|| method.usual_factor()),
+            conditions: self.conditions.clone().into(),
             min_tasks: self.min_tasks,
             basis: match self.basis {
                 Clock::Wall => Basis::Wall,

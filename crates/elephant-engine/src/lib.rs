@@ -1,6 +1,7 @@
 //! From histories and rules to ranked reports, and everything that compares or sums them up.
 
 pub mod baseline;
+pub mod conditions;
 pub mod diff;
 pub mod engine;
 pub mod fingerprint;

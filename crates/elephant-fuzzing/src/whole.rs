@@ -65,7 +65,7 @@ fn judge_application(app: &Application) {
         app,
         &nodes::collect::Hosts::default(),
         &nodes::settings::Settings::default(),
-        &nodes::conditions::Conditions::default(),
+        &elephant_engine::conditions::Conditions::default(),
     );
 }
 

@@ -9,6 +9,7 @@ use chrono::NaiveDate;
 use crate::wrap::clean;
 use elephant_base::units::Timestamp;
 use elephant_base::units::{three_digits_grouped, with_thousands};
+use elephant_engine::conditions::Conditions;
 use elephant_engine::results::{ApplicationReport, Summary};
 use elephant_model::diagnosis::Actor;
 use elephant_model::model::Status;
@@ -74,6 +75,11 @@ pub(super) fn amount(value: f64) -> String {
 pub(super) fn two_decimals(number: f64) -> String {
     let text = format!("{number:.2}");
     if text == "-0.00" { "0.00".to_owned() } else { text }
+}
+
+/// Which tasks count, if not all.
+pub(super) fn conditions(conditions: &Conditions) -> Option<String> {
+    (!conditions.is_empty()).then(|| clean(&format!("Only tasks with {conditions} count (--where).")))
 }
 
 /// "12 files read, 1 skipped, 0 failed · 12 applications".

@@ -1,7 +1,7 @@
 //! The API, version 1.
 
 use super::failure::Failure;
-use super::filter::{filter, rules};
+use super::filter::Which;
 use super::pages::{AFTER, search_of};
 use super::query::Asked;
 use super::reply::{JSON, Reply};
@@ -30,9 +30,7 @@ fn answered(
     question: &Question,
     most: usize,
 ) -> Result<Option<Answer>, Failure> {
-    let (filter, rules) = (filter(asked), rules(asked));
-    let asked = elephant_store::Asked { filter: &filter, rules: &rules, sort: None, most };
-    Ok(context.store.answer(question, asked)?)
+    Ok(context.store.answer(question, Which::of(asked).asked(None, most))?)
 }
 
 pub(crate) fn summary(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
@@ -41,8 +39,8 @@ pub(crate) fn summary(context: &Context<'_>, asked: &Asked) -> Result<Reply, Fai
 }
 
 pub(crate) fn applications(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
-    let (filter, rules) = (filter(asked), rules(asked));
-    let found = context.store.search(&search_of(asked, &filter, &rules, asked.count(LIMIT))?)?;
+    let which = Which::of(asked);
+    let found = context.store.search(&search_of(asked, &which, asked.count(LIMIT))?)?;
     Ok(Reply::Content(JSON, json::applications(&found)?))
 }
 

@@ -3,9 +3,10 @@
 use super::failure::Failure;
 use super::query::Asked;
 use super::route::{Kind, Parameter};
-use elephant_engine::engine::Filter;
+use elephant_engine::engine::{Filter, Sort};
 use elephant_model::model::Engine;
 use elephant_ruleset::Pattern;
+use elephant_store::Asked as About;
 
 /// The words for engines in addresses.
 pub(crate) const ENGINES: &[&str] = &["mapreduce", "spark"];
@@ -35,8 +36,42 @@ pub(crate) const TO: Parameter = Parameter {
 pub(crate) const RULE: Parameter =
     Parameter { name: "rule", about: "Only applications with a finding of this rule", kind: Kind::Text };
 
+pub(crate) const CLUSTER: Parameter = Parameter {
+    name: "cluster",
+    about: "Only applications that are known to be of this cluster",
+    kind: Kind::Text,
+};
+
+/// Which applications a request is about.
+#[derive(Default)]
+pub(crate) struct Which {
+    pub(crate) filter: Filter,
+    pub(crate) rules: Vec<String>,
+    pub(crate) clusters: Vec<String>,
+}
+
+impl Which {
+    /// All that the parameters of a request admit.
+    pub(crate) fn of(asked: &Asked) -> Self {
+        let named =
+            |parameter: Parameter| asked.text(parameter.name).map(str::to_owned).into_iter().collect();
+        Self { filter: filter(asked), rules: named(RULE), clusters: named(CLUSTER) }
+    }
+
+    /// The question about them, with at most so many lines of each list.
+    pub(crate) fn asked(&self, sort: Option<Sort>, most: usize) -> About<'_> {
+        About { filter: &self.filter, rules: &self.rules, clusters: &self.clusters, sort, most }
+    }
+}
+
+impl From<Filter> for Which {
+    fn from(filter: Filter) -> Self {
+        Self { filter, ..Self::default() }
+    }
+}
+
 /// The applications that the parameters above admit.
-pub(crate) fn filter(asked: &Asked) -> Filter {
+fn filter(asked: &Asked) -> Filter {
     let engine = asked.text(ENGINE.name).map(|engine| match engine {
         "spark" => Engine::Spark,
         _ => Engine::MapReduce,
@@ -49,11 +84,6 @@ pub(crate) fn filter(asked: &Asked) -> Filter {
         until: asked.moment(TO.name),
         ..Filter::default()
     }
-}
-
-/// The rule that the parameters name.
-pub(crate) fn rules(asked: &Asked) -> Vec<String> {
-    asked.text(RULE.name).map(str::to_owned).into_iter().collect()
 }
 
 /// The pattern that only this name matches, whatever characters it has.

@@ -10,6 +10,7 @@ mod counts;
 mod failure;
 mod filter;
 mod ingest;
+mod kept;
 mod limits;
 mod openapi;
 mod operate;

@@ -4,12 +4,12 @@ use std::sync::atomic::Ordering;
 
 use super::counts::Counted;
 use super::failure::Failure;
+use super::filter::Which;
 use super::ingest::{Progress, now};
 use super::query::Asked;
 use super::reply::{OPENMETRICS, Reply, TEXT};
 use super::route::Context;
 use super::server::Shared;
-use elephant_engine::engine::Filter;
 use elephant_report::site::metrics::{self, Answers, IngestCounts, Metrics};
 use elephant_store::{Grouping, Question, View};
 
@@ -42,11 +42,8 @@ fn is_late(progress: &Progress) -> bool {
 
 /// The metrics.
 pub(crate) fn metrics(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure> {
-    let filter = Filter::default();
-    let groups = |grouping, most| {
-        let asked = elephant_store::Asked { filter: &filter, rules: &[], sort: None, most };
-        context.store.answer(&Question::Groups(grouping), asked)
-    };
+    let all = Which::default();
+    let groups = |grouping, most| context.store.answer(&Question::Groups(grouping), all.asked(None, most));
     let queues = groups(Grouping::Queue, MOST_QUEUES)?;
     let troubles = groups(Grouping::Trouble, usize::MAX)?;
     let total = queues.as_ref().map(|answer| answer.total.clone()).unwrap_or_default();

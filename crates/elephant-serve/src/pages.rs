@@ -1,14 +1,14 @@
 //! The pages.
 
 use super::failure::Failure;
-use super::filter::{filter, only, rules as rules_of};
+use super::filter::{Which, only};
 use super::ingest::Progress;
 use super::query::Asked;
 use super::reply::{HTML, Reply};
 use super::route::{Context, Kind, Parameter};
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
-use elephant_engine::engine::{Filter, Sort};
+use elephant_engine::engine::Filter;
 use elephant_report::site;
 use elephant_store::{
     Answer, Cursor, Group, Grouped, Grouping, Order, Question, Run, Search, Store, View, local_path,
@@ -51,18 +51,14 @@ pub(crate) const AFTER: Parameter =
     Parameter { name: "after", about: "What `next` of the part before was", kind: Kind::Text };
 
 /// The question that a search asks, with at most so many applications.
-pub(crate) fn search_of<'a>(
-    asked: &'a Asked,
-    filter: &'a Filter,
-    rules: &'a [String],
-    most: usize,
-) -> Result<Search<'a>, Failure> {
+pub(crate) fn search_of<'a>(asked: &'a Asked, which: &'a Which, most: usize) -> Result<Search<'a>, Failure> {
     let after = asked.text(AFTER.name).map(str::parse::<Cursor>).transpose();
     let after = after.map_err(|error| Failure::Bad(format!("the parameter after is of no use: {error}")))?;
     let among = |name: &str| asked.text(name);
     Ok(Search {
-        filter,
-        rules,
+        filter: &which.filter,
+        rules: &which.rules,
+        clusters: &which.clusters,
         text: asked.text(TEXT.name),
         severity: among(SEVERITY.name)
             .and_then(|name| Severity::ALL.into_iter().find(|severity| severity.name() == name)),
@@ -79,15 +75,15 @@ pub(crate) fn search_of<'a>(
 fn answered(
     store: &Store,
     question: &Question,
-    filter: &Filter,
-    (sort, most): (Option<Sort>, usize),
+    which: &Which,
+    most: usize,
 ) -> Result<Option<Answer>, Failure> {
-    Ok(store.answer(question, elephant_store::Asked { filter, rules: &[], sort, most })?)
+    Ok(store.answer(question, which.asked(None, most))?)
 }
 
 /// The groups of all applications.
 fn grouped(store: &Store, grouping: Grouping, most: usize) -> Result<Grouped, Failure> {
-    let answer = answered(store, &Question::Groups(grouping), &Filter::default(), (None, most))?;
+    let answer = answered(store, &Question::Groups(grouping), &Which::default(), most)?;
     Ok(match answer.map(|answer| answer.view) {
         Some(View::Groups(_, grouped)) => grouped,
         _ => Grouped { groups: Vec::new(), of: 0 },
@@ -95,10 +91,11 @@ fn grouped(store: &Store, grouping: Grouping, most: usize) -> Result<Grouped, Fa
 }
 
 /// The first few applications in an order.
-fn first(store: &Store, filter: &Filter, order: Order) -> Result<Vec<Run>, Failure> {
+fn first(store: &Store, which: &Which, order: Order) -> Result<Vec<Run>, Failure> {
     let search = Search {
-        filter,
-        rules: &[],
+        filter: &which.filter,
+        rules: &which.rules,
+        clusters: &which.clusters,
         text: None,
         severity: None,
         kind: None,
@@ -111,13 +108,13 @@ fn first(store: &Store, filter: &Filter, order: Order) -> Result<Vec<Run>, Failu
 }
 
 pub(crate) fn overview(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure> {
-    let (store, all) = (context.store, Filter::default());
-    let Some(answer) = answered(store, &Question::Overview, &all, (None, FEW))? else {
+    let (store, all) = (context.store, Which::default());
+    let Some(answer) = answered(store, &Question::Overview, &all, FEW)? else {
         return Err(Failure::Missing("answer".to_owned()));
     };
     // New is the last day that the store knows of, also if nothing was stored today.
     let since = answer.until.map(|until| Timestamp::from_millis(until.as_millis().saturating_sub(DAY_MS)));
-    let new = Filter { since, ..Filter::default() };
+    let new = Which::from(Filter { since, ..Filter::default() });
     let page = site::overview(&site::Overview {
         all: &answer,
         days: &grouped(store, Grouping::Day, FEW)?,
@@ -147,8 +144,8 @@ fn state(ingest: Option<&Progress>, stored: Option<Timestamp>) -> Vec<String> {
 }
 
 pub(crate) fn search(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
-    let (filter, rules) = (filter(asked), rules_of(asked));
-    let search = search_of(asked, &filter, &rules, PART)?;
+    let which = Which::of(asked);
+    let search = search_of(asked, &which, PART)?;
     let store = context.store;
     // An id leads to its page at once.
     if let (Some(id), None) = (asked.text(TEXT.name), asked.text(AFTER.name))
@@ -175,36 +172,36 @@ fn sorted(mut names: Vec<String>) -> Vec<String> {
 
 pub(crate) fn job(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let key = asked.text("key").unwrap_or_default();
-    let filter = filter(asked);
-    let about = elephant_store::Asked { filter: &filter, rules: &[], sort: None, most: MANY };
-    let history = context.store.job_history(key, about)?;
+    let history = context.store.job_history(key, Which::of(asked).asked(None, MANY))?;
     let history = history.ok_or_else(|| Failure::Missing(format!("job \"{key}\" in the store")))?;
     Ok(Reply::Content(HTML, site::job(&history)?))
 }
 
 pub(crate) fn user(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let name = asked.text("name").unwrap_or_default();
-    let filter = Filter { users: vec![only(name)?], ..filter(asked) };
-    group(context, "user", name, &filter)
+    let mut which = Which::of(asked);
+    which.filter.users = vec![only(name)?];
+    group(context, "user", name, &which)
 }
 
 pub(crate) fn queue(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let name = asked.text("name").unwrap_or_default();
-    let filter = Filter { queues: vec![only(name)?], ..filter(asked) };
-    group(context, "queue", name, &filter)
+    let mut which = Which::of(asked);
+    which.filter.queues = vec![only(name)?];
+    group(context, "queue", name, &which)
 }
 
-fn group(context: &Context<'_>, what: &str, name: &str, filter: &Filter) -> Result<Reply, Failure> {
-    let answer = answered(context.store, &Question::Overview, filter, (None, FEW))?;
+fn group(context: &Context<'_>, what: &str, name: &str, which: &Which) -> Result<Reply, Failure> {
+    let answer = answered(context.store, &Question::Overview, which, FEW)?;
     let answer = answer.filter(|answer| answer.total.applications > 0);
     let missing = || Failure::Missing(format!("application of the {what} \"{name}\" in the store"));
     let answer = answer.ok_or_else(missing)?;
-    let latest = first(context.store, filter, Order::Latest)?;
+    let latest = first(context.store, which, Order::Latest)?;
     Ok(Reply::Content(HTML, site::group(what, name, &answer, &latest)?))
 }
 
 pub(crate) fn nodes(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
-    let answer = answered(context.store, &Question::Nodes, &filter(asked), (None, MANY))?;
+    let answer = answered(context.store, &Question::Nodes, &Which::of(asked), MANY)?;
     match answer.map(|answer| answer.view) {
         Some(View::Nodes(nodes)) => Ok(Reply::Content(HTML, site::nodes(&nodes)?)),
         _ => Err(Failure::Missing("node in the store".to_owned())),

@@ -1,13 +1,13 @@
 //! Open stores, and threads in which they may wait for the database.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::failure::Failure;
 use super::limits::Limits;
-use elephant_store::{Place, Store, StoreError};
+use elephant_store::{Interrupter, Place, Store, StoreError};
 
 /// Stores that answer one question each at a time.
 pub(crate) struct Pool {
@@ -25,37 +25,77 @@ impl Pool {
         Ok(Self { place, idle: Mutex::new(vec![first]), turns, limits })
     }
 
-    /// Asks a question. One that takes too long is not waited for, but it keeps its turn until it ends, so that never
-    /// more than the admitted number are being asked.
+    /// Asks a question. One that takes too long is stopped, and keeps its turn until it has ended, so that never more than
+    /// the admitted number are being asked.
     pub(crate) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         question: impl FnOnce(&Store) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let turn = timeout(self.limits.turn, Arc::clone(&self.turns).acquire_owned()).await;
         let turn = turn.map_err(|_| Failure::Busy)?.map_err(|_| Failure::Busy)?;
-        let pool = Arc::clone(self);
+        let (pool, running) = (Arc::clone(self), Arc::new(Running::default()));
+        let own = Arc::clone(&running);
         let asked = tokio::task::spawn_blocking(move || {
-            let answer = pool.asked(question);
+            let answer = pool.asked(question, &own);
             drop(turn);
             answer
         });
         match timeout(self.limits.answer, asked).await {
-            Err(_) => Err(Failure::TooLong),
+            Err(_) => {
+                // It may wait for a server.
+                tokio::task::spawn_blocking(move || running.stop());
+                Err(Failure::TooLong)
+            }
             Ok(Err(error)) => Err(Failure::Broken(error.to_string())),
             Ok(Ok(answer)) => answer,
         }
     }
 
-    fn asked<T>(&self, question: impl FnOnce(&Store) -> Result<T, Failure>) -> Result<T, Failure> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    fn asked<T>(
+        &self,
+        question: impl FnOnce(&Store) -> Result<T, Failure>,
+        running: &Running,
+    ) -> Result<T, Failure> {
+        let idle = lock(&self.idle).pop();
         let store = idle.map_or_else(|| Store::open(&self.place), Ok)?;
+        running.begin(store.interrupter()?);
         let answer = question(&store);
-        // A store that failed may have lost its connection.
-        if !matches!(answer, Err(Failure::Store(_))) {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(store);
+        // A store that failed may have lost its connection, and one that was stopped may stop the next question, too.
+        if running.end() && !matches!(answer, Err(Failure::Store(_))) {
+            lock(&self.idle).push(store);
         }
         answer
     }
+}
+
+/// A question that is being asked, until it is answered or stopped.
+#[derive(Default)]
+struct Running(Mutex<(Option<Interrupter>, bool)>);
+
+impl Running {
+    fn begin(&self, interrupter: Interrupter) {
+        lock(&self.0).0 = Some(interrupter);
+    }
+
+    /// Stops the question, if it was not answered meanwhile.
+    fn stop(&self) {
+        let mut running = lock(&self.0);
+        running.1 = true;
+        if let Some(interrupt) = &running.0 {
+            interrupt();
+        }
+    }
+
+    /// Whether the question was not stopped.
+    fn end(&self) -> bool {
+        let mut running = lock(&self.0);
+        running.0 = None;
+        !running.1
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

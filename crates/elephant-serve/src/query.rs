@@ -12,7 +12,7 @@ use elephant_ruleset::Pattern;
 const LONGEST: usize = 1000;
 
 /// The parameters of a request that have a value.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Asked(Vec<(&'static str, String)>);
 
 impl Asked {

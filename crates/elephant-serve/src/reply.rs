@@ -19,12 +19,22 @@ pub(crate) const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.
 const PROBLEM: &str = "application/problem+json";
 
 /// A complete answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Reply {
     /// Content of a type.
     Content(&'static str, Vec<u8>),
     /// The page is at another address of this server.
     Elsewhere(String),
+}
+
+impl Reply {
+    /// Bytes of its content.
+    pub(crate) const fn len(&self) -> usize {
+        match self {
+            Self::Content(_, content) => content.len(),
+            Self::Elsewhere(_) => 0,
+        }
+    }
 }
 
 /// For whom an answer is.

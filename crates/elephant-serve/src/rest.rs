@@ -3,7 +3,7 @@
 use chrono::{NaiveDate, NaiveTime};
 
 use super::failure::Failure;
-use super::filter::only;
+use super::filter::{Which, only};
 use super::query::Asked;
 use super::reply::{JSON, Reply};
 use super::route::{Context, Kind, Parameter};
@@ -74,6 +74,7 @@ pub(crate) fn search(context: &Context<'_>, asked: &Asked) -> Result<Reply, Fail
     let search = Search {
         filter: &filter,
         rules: &[],
+        clusters: &[],
         text: None,
         severity,
         kind: None,
@@ -99,13 +100,12 @@ fn millis(asked: &Asked, parameter: Parameter) -> Result<Option<Timestamp>, Fail
 }
 
 pub(crate) fn usage_by_user(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
-    let filter = Filter {
+    let which = Which::from(Filter {
         since: Some(hour(asked, START_TIME)?),
         until: Some(hour(asked, END_TIME)?),
         ..Filter::default()
-    };
-    let about = elephant_store::Asked { filter: &filter, rules: &[], sort: None, most: usize::MAX };
-    let answer = context.store.answer(&Question::Groups(Grouping::User), about)?;
+    });
+    let answer = context.store.answer(&Question::Groups(Grouping::User), which.asked(None, usize::MAX))?;
     let users = match answer.map(|answer| answer.view) {
         Some(View::Groups(_, grouped)) => grouped.groups,
         _ => Vec::new(),

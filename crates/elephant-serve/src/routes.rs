@@ -1,6 +1,6 @@
 //! All routes.
 
-use super::filter::{ENGINE, FROM, QUEUE, RULE, TO, USER};
+use super::filter::{CLUSTER, ENGINE, FROM, QUEUE, RULE, TO, USER};
 use super::pages::{AFTER, KIND, SEVERITY, SORT, STATUS, TEXT};
 use super::reply::Audience::{self, People, Programs};
 use super::route::{Kind, Parameter, Route, Run};
@@ -29,26 +29,31 @@ pub(crate) const ROUTES: &[Route] = &[
     page(
         "/search",
         "The applications that match",
-        &[TEXT, USER, QUEUE, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER],
+        &[TEXT, USER, QUEUE, CLUSTER, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER],
         Run::Store(pages::search),
     ),
     page("/application/{id}", "One application", &[ID], Run::Store(pages::application)),
-    page("/job/{key}", "The runs of a job", &[KEY, FROM, TO], Run::Store(pages::job)),
-    page("/user/{name}", "What a user used and wasted", &[NAME, FROM, TO], Run::Store(pages::user)),
-    page("/queue/{name}", "What a queue used and wasted", &[NAME, FROM, TO], Run::Store(pages::queue)),
-    page("/nodes", "The nodes, the slowest first", &[FROM, TO], Run::Store(pages::nodes)),
+    page("/job/{key}", "The runs of a job", &[KEY, CLUSTER, FROM, TO], Run::Store(pages::job)),
+    page("/user/{name}", "What a user used and wasted", &[NAME, CLUSTER, FROM, TO], Run::Store(pages::user)),
+    page(
+        "/queue/{name}",
+        "What a queue used and wasted",
+        &[NAME, CLUSTER, FROM, TO],
+        Run::Store(pages::queue),
+    ),
+    page("/nodes", "The nodes, the slowest first", &[CLUSTER, FROM, TO], Run::Store(pages::nodes)),
     page("/rules", "The rules, and how often each found something", &[], Run::Store(pages::rules)),
     page("/rules/{id}", "One rule", &[RULE_ID], Run::Store(pages::rule)),
     data(
         "/api/v1/summary",
         "What all applications used and wasted, and where",
-        &[USER, QUEUE, ENGINE, FROM, TO, RULE, LIMIT],
+        &[USER, QUEUE, CLUSTER, ENGINE, FROM, TO, RULE, LIMIT],
         Run::Store(api::summary),
     ),
     data(
         "/api/v1/applications",
         "The applications that match, part by part",
-        &[TEXT, USER, QUEUE, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER, LIMIT],
+        &[TEXT, USER, QUEUE, CLUSTER, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER, LIMIT],
         Run::Store(api::applications),
     ),
     data(
@@ -60,13 +65,13 @@ pub(crate) const ROUTES: &[Route] = &[
     data(
         "/api/v1/jobs",
         "The jobs that waste most, part by part",
-        &[USER, QUEUE, ENGINE, FROM, TO, RULE, AFTER, LIMIT],
+        &[USER, QUEUE, CLUSTER, ENGINE, FROM, TO, RULE, AFTER, LIMIT],
         Run::Store(api::jobs),
     ),
     data(
         "/api/v1/jobs/{key}",
         "The last runs of a job, and where its run time or memory changed",
-        &[KEY, USER, QUEUE, ENGINE, FROM, TO, RULE, LIMIT],
+        &[KEY, USER, QUEUE, CLUSTER, ENGINE, FROM, TO, RULE, LIMIT],
         Run::Store(api::job),
     ),
     data("/api/v1/openapi.json", "This description", &[], Run::Server(openapi::document)),

@@ -26,6 +26,7 @@ use tokio::time::{sleep, timeout};
 use super::counts::{Counts, NO_ROUTE};
 use super::failure::Failure;
 use super::ingest::{Ingest, Loop};
+use super::kept::Kept;
 use super::limits::Limits;
 use super::pool::Pool;
 use super::query::Asked;
@@ -33,7 +34,7 @@ use super::reply::{Audience, Reply, response};
 use super::route::{Context, Route, Run};
 use super::routes::{ROUTES, audience};
 use elephant_ruleset::RuleSet;
-use elephant_store::{Place, StoreError};
+use elephant_store::{Place, Store, StoreError};
 
 /// Who may ask. There is no login: that is a proxy's work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,6 +86,7 @@ pub enum ServeError {
 /// What all requests share.
 pub(crate) struct Shared {
     pool: Arc<Pool>,
+    kept: Arc<Kept>,
     rules: RuleSet,
     pub(crate) counts: Counts,
     pub(crate) ingest: Option<Loop>,
@@ -129,7 +131,8 @@ impl Server {
         });
         let listener = bound.map_err(|error| ServeError::Listen(listen, error))?;
         let counts = Counts::default();
-        let shared = Shared { pool, rules, counts, ingest: None, access, is_local, limits, tell };
+        let kept = Arc::default();
+        let shared = Shared { pool, kept, rules, counts, ingest: None, access, is_local, limits, tell };
         let stop = Stopper(Arc::new(watch::Sender::new(false)));
         Ok(Self { listener, shared: Arc::new(shared), ingest, stop })
     }
@@ -310,11 +313,14 @@ async fn asked(
     match route.run {
         Run::Server(run) => run(shared),
         Run::Store(run) => {
-            let own = Arc::clone(shared);
-            let question = move |store: &elephant_store::Store| {
-                run(&Context { store, rules: &own.rules, shared: &own }, &asked)
+            let (own, question) = (Arc::clone(shared), (route.path, asked.clone()));
+            let ask = async move {
+                let pool = Arc::clone(&own.pool);
+                let answer =
+                    move |store: &Store| run(&Context { store, rules: &own.rules, shared: &own }, &asked);
+                pool.ask(answer).await
             };
-            shared.pool.ask(question).await
+            shared.kept.answer(question, ask, shared.limits.turn + shared.limits.answer).await
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::database::{Row, Value, values};
+use super::record::bounded;
 use super::writer::TOOL;
 use super::{Store, StoreError, gb_hours, phases};
 use elephant_base::severity::Severity;
@@ -30,6 +31,10 @@ pub enum Lack {
     Unfit,
     /// All suitable runs were judged by other rules or another version of this program.
     OtherRules,
+    /// All earlier runs are known to be of other clusters.
+    OtherCluster,
+    /// It is unknown of which cluster the checked runs are, or they are of several, and so are the earlier ones.
+    SeveralClusters,
 }
 
 impl Lack {
@@ -40,6 +45,12 @@ impl Lack {
             Self::Unknown => "the store has no earlier run of its job",
             Self::Unfit => "the store has no earlier run of its job that is complete and did not fail",
             Self::OtherRules => "the earlier runs of its job were judged by other rules or another version",
+            Self::OtherCluster => {
+                "the earlier runs of its job are of another cluster; --cluster names that of these histories"
+            }
+            Self::SeveralClusters => {
+                "the earlier runs of its job are of several clusters; --cluster names that of these histories"
+            }
         }
     }
 }
@@ -87,13 +98,17 @@ impl Store {
     ) -> Result<Result<Vec<Earlier>, Lack>, StoreError> {
         let own: BTreeSet<String> =
             checked.iter().map(|app| identity_of(&app.id, app.attempt.as_deref(), started(app))).collect();
+        let cluster = match self.cluster_of(key, checked)? {
+            Ok(cluster) => cluster,
+            Err(lack) => return Ok(Err(lack)),
+        };
         let first = checked.iter().filter_map(|app| started(app)).min().map(Timestamp::as_millis);
         let mut asked: Vec<Value<'_>> = values![key.as_str(), TOOL, rules_hash].into();
         asked.extend(first.map(Value::from));
         let earlier = if first.is_some() { "AND submitted < ?4" } else { "" };
         let query = format!(
             "SELECT application, id, attempt, submitted, run_time, used, wasted, task_time, failed_attempts, input, phases, \
-             complete AND status IN ('succeeded', 'unknown') AS fits, tool = ?2 AND rules_hash = ?3 AS is_current FROM application JOIN run USING (run) \
+             cluster, complete AND status IN ('succeeded', 'unknown') AS fits, tool = ?2 AND rules_hash = ?3 AS is_current FROM application JOIN run USING (run) \
              WHERE counts = TRUE AND job = (SELECT job FROM job WHERE key = ?1) {earlier} ORDER BY submitted DESC NULLS \
              LAST, id DESC, attempt DESC, source DESC"
         );
@@ -103,15 +118,43 @@ impl Store {
             if own.contains(&earlier.run.run) {
                 return Ok(true);
             }
+            let of_cluster: Option<String> = row.get("cluster")?;
+            if of_cluster.zip(cluster.as_ref()).is_some_and(|(its, checked)| its != *checked) {
+                lack = if lack == Lack::Unknown { Lack::OtherCluster } else { lack };
+                return Ok(true);
+            }
             match (earlier.fits, earlier.is_current) {
                 (true, true) => runs.push(earlier),
                 (true, false) => lack = Lack::OtherRules,
-                (false, _) if lack == Lack::Unknown => lack = Lack::Unfit,
+                (false, _) if lack != Lack::OtherRules => lack = Lack::Unfit,
                 (false, _) => {}
             }
             Ok(runs.len() < keep)
         })?;
         Ok(if runs.is_empty() { Err(lack) } else { Ok(runs) })
+    }
+
+    /// The cluster of the checked runs: the one that the user named, or else the one that their configurations tell. Where
+    /// they tell none, earlier runs must not be of several.
+    fn cluster_of(
+        &self,
+        key: &JobKey,
+        checked: &[&ApplicationReport],
+    ) -> Result<Result<Option<String>, Lack>, StoreError> {
+        if self.cluster.is_some() {
+            return Ok(Ok(self.cluster.clone()));
+        }
+        let mut told = checked.iter().map(|app| app.cluster.as_deref().map(bounded));
+        let first = told.next().flatten();
+        if let Some(first) = &first
+            && told.all(|other| other.as_ref() == Some(first))
+        {
+            return Ok(Ok(Some(first.clone().into_owned())));
+        }
+        let query = "SELECT count(DISTINCT cluster) FROM application WHERE counts = TRUE AND job = (SELECT job FROM job \
+                     WHERE key = ?1)";
+        let clusters = self.database.count(query, &values![key.as_str()])?;
+        Ok(if clusters > 1 { Err(Lack::SeveralClusters) } else { Ok(None) })
     }
 
     /// The accepted state of a job from these runs: each finding is as bad as in its worst run.

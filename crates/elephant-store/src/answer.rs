@@ -27,6 +27,8 @@ pub struct Asked<'a> {
     pub filter: &'a Filter,
     /// Only applications with a finding of one of these rules; empty for all.
     pub rules: &'a [String],
+    /// Only applications that are known to be of one of these clusters; empty for all.
+    pub clusters: &'a [String],
     /// `None`: days and the runs of a job in the order of time, nodes by how slow they are, all else by waste.
     pub sort: Option<Sort>,
     /// At most so many lines of each list.
@@ -67,8 +69,12 @@ impl Store {
     /// Answers a question. `None` if there is no such job. All figures come from one snapshot, even while other processes
     /// write.
     pub fn answer(&self, question: &Question, asked: Asked<'_>) -> Result<Option<Answer>, StoreError> {
-        let selection = || Selection::of(&self.database, asked.filter, asked.rules);
-        self.database.reading(|| self.answer_about(question, &selection()?, asked))
+        self.database.reading(|| self.answer_about(question, &self.asked_about(&asked)?, asked))
+    }
+
+    /// The applications that a question is about.
+    pub(super) fn asked_about(&self, asked: &Asked<'_>) -> Result<Selection, StoreError> {
+        Ok(Selection::of(&self.database, asked.filter, asked.rules)?.in_clusters(asked.clusters))
     }
 
     /// The answer about these applications.

@@ -23,6 +23,8 @@ pub enum Grouping {
     Job,
     /// The day of submission in UTC.
     Day,
+    /// The cluster that the user named, or that the configuration tells.
+    Cluster,
     /// The engine.
     Engine,
     /// How the application ended.
@@ -97,6 +99,7 @@ impl Grouping {
             Self::Queue => (ALL, "application.queue", OF_ALL),
             Self::Job => ("application JOIN job USING (job)", "job.key", OF_ALL),
             Self::Day => (ALL, DAY_AS_TEXT, OF_ALL),
+            Self::Cluster => (ALL, "application.cluster", OF_ALL),
             Self::Engine => (ALL, "application.engine", OF_ALL),
             Self::Status => (ALL, "application.status", OF_ALL),
             Self::Trouble => (
@@ -128,7 +131,7 @@ impl Grouping {
             Self::Job if days.are_all() => {
                 return Some(("job_sum JOIN job USING (job)", "job.key", days.condition(1)));
             }
-            Self::Job => return None,
+            Self::Job | Self::Cluster => return None,
         };
         let table = if days.are_all() && self != Self::Day { "group_sum" } else { "group_day" };
         Some((table, key, format!("kind = '{kind}' AND {}", days.condition(1))))

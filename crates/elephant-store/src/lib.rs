@@ -6,7 +6,6 @@
 mod accepted;
 mod address;
 mod answer;
-mod cluster;
 mod configured;
 mod copies;
 mod costs;
@@ -52,6 +51,7 @@ use elephant_verdict::savings::Prices;
 pub use accepted::{AcceptedRuns, Lack};
 pub use address::local_path;
 pub use answer::{Answer, Asked, Question, View};
+pub use database::Interrupter;
 #[cfg(feature = "postgres")]
 pub use database::postgres::ServerError;
 pub use export::{Column, Kind, TABLES, Table, Value};
@@ -189,6 +189,11 @@ impl Store {
     /// Answers questions also with what applications cost.
     pub fn set_prices(&mut self, prices: Prices) {
         self.prices = Some(prices);
+    }
+
+    /// What stops the question that is being asked, from another thread; the question fails then.
+    pub fn interrupter(&self) -> Result<Interrupter, StoreError> {
+        self.database.backend().interrupter()
     }
 
     /// Stores what is read as that of this cluster. Its files are others than those of the same name in another cluster.

@@ -39,6 +39,9 @@ impl Store {
             let old = values![moment.as_millis()];
             remember(&self.database, condition, moment)?;
             let removed = record::remove(&self.database, condition, &old)?;
+            if removed == 0 {
+                return Ok(0);
+            }
             sums::remove_empty(&self.database)?;
             for unused in [
                 "node WHERE node NOT IN (SELECT node FROM node_work)",
@@ -50,9 +53,11 @@ impl Store {
             }
             Ok(removed)
         })?;
-        self.choose_among_copies()?;
-        self.compare_again()?;
-        self.database.backend().compact()?;
+        if removed > 0 {
+            self.choose_among_copies()?;
+            self.compare_again()?;
+            self.database.backend().compact()?;
+        }
         Ok(removed)
     }
 }

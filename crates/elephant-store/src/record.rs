@@ -11,7 +11,7 @@ use super::address::without_cluster;
 use super::database::{Database, Value, values};
 use super::saved::Saved;
 use super::sums::{self, Sign};
-use super::{MS_PER_HOUR, StoreError, cluster, configured, copies, phases};
+use super::{MS_PER_HOUR, StoreError, configured, copies, phases};
 use elephant_base::limits;
 use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_base::whole::Whole;
@@ -183,13 +183,12 @@ fn insert(
     let expected = savings.map(|savings| savings.expected(app.troubles.iter().map(|it| &it.savings)));
     let saved = Saved::of(expected);
     let (job, configuration) = job_and_configuration(database, app)?;
-    let told = || app.configuration.as_deref().and_then(cluster::told_by);
-    let cluster = origin.cluster.map(str::to_owned).or_else(told);
+    let cluster = origin.cluster.or(app.cluster.as_deref());
     let columns = [
         ("id", id.into()),
         ("attempt", attempt.into()),
         ("source", origin.source.into()),
-        ("cluster", cluster.as_deref().map(bounded).into()),
+        ("cluster", cluster.map(bounded).into()),
         ("files", whole(app.sources.len() as u64).into()),
         ("run", run.into()),
         ("job", job.into()),

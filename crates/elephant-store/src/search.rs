@@ -22,6 +22,8 @@ pub struct Search<'a> {
     pub filter: &'a Filter,
     /// Only applications with a finding of one of these rules; empty for all.
     pub rules: &'a [String],
+    /// Only applications that are known to be of one of these clusters; empty for all.
+    pub clusters: &'a [String],
     /// A part of the id, the name, the user or the queue, in capital or small letters.
     pub text: Option<&'a str>,
     /// At least this severity; `None` for all.
@@ -187,7 +189,8 @@ impl Store {
     }
 
     fn matching(&self, search: &Search<'_>) -> Result<Selection, StoreError> {
-        let mut selection = Selection::of(&self.database, search.filter, search.rules)?;
+        let selection = Selection::of(&self.database, search.filter, search.rules)?;
+        let mut selection = selection.in_clusters(search.clusters);
         if let Some(severity) = search.severity {
             selection.and("application.severity >=", whole(severity.value()));
         }
@@ -287,6 +290,7 @@ mod tests {
     const ALL: Search<'static> = Search {
         filter: &FILTER,
         rules: &[],
+        clusters: &[],
         text: None,
         severity: None,
         kind: None,

@@ -63,6 +63,16 @@ impl Selection {
         Ok(selection)
     }
 
+    /// Only the applications that are known to be of one of these clusters; all if there are none. No sums and no index
+    /// tell clusters apart.
+    pub(super) fn in_clusters(mut self, clusters: &[String]) -> Self {
+        if !clusters.is_empty() {
+            self.among("application.cluster", clusters.iter().map(|cluster| Some(cluster.as_str())));
+            (self.by_patterns, self.days) = (true, None);
+        }
+        self
+    }
+
     /// Only the application at this place, whether or not it counts.
     pub(super) fn of_application(place: i64) -> Self {
         Self {

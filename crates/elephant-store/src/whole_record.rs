@@ -197,7 +197,7 @@ impl Store {
     /// such job.
     pub fn job_history(&self, job: &str, asked: Asked<'_>) -> Result<Option<JobHistory>, StoreError> {
         self.database.reading(|| {
-            let selection = Selection::of(&self.database, asked.filter, asked.rules)?;
+            let selection = self.asked_about(&asked)?;
             let question = Question::Job(job.to_owned());
             let Some(answer) = self.answer_about(&question, &selection, asked)? else { return Ok(None) };
             let View::Job(runs) = &answer.view else { return Ok(None) };

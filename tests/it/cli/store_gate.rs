@@ -130,3 +130,44 @@ fn a_gate_tells_what_the_store_has_nothing_to_compare_with() {
         assert!(!Path::new("no-such.db").exists());
     });
 }
+
+#[test]
+fn a_gate_compares_runs_of_the_same_cluster() {
+    on_each_database(|place| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = place(&folder.path().join("x.db"));
+        let [fast, slow, next] = ["fast", "slow", "next"].map(|name| folder.path().join(name));
+        for path in [&fast, &slow, &next] {
+            fs::create_dir(path).unwrap();
+        }
+        for night in 0..6 {
+            nightly(&fast, night, 1.0);
+            nightly(&slow, night, 4.0);
+        }
+        nightly(&next, 9, 4.0);
+        printed(&["ingest", "--quiet", "--store", &store, "--cluster", "prod", &text(&fast)]);
+        let check = |more: &[&str]| {
+            let output = run(&[&["check", "--quiet", "--store", &store, &text(&next)], more].concat());
+            (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        };
+        let (status, other) = check(&["--cluster", "test"]);
+        assert_eq!(status, Some(1));
+        assert!(other.contains("of another cluster"), "{other}");
+        printed(&["ingest", "--quiet", "--store", &store, "--cluster", "test", &text(&slow)]);
+        assert_eq!(check(&["--cluster", "test"]).0, Some(0));
+        assert_eq!(check(&["--cluster", "prod"]).0, Some(1));
+        // Nothing tells of which of the two this run is.
+        let (status, unknown) = check(&[]);
+        assert_eq!(status, Some(1));
+        assert!(unknown.contains("cluster; --cluster names"), "{unknown}");
+        // Questions tell them apart, too.
+        let by_cluster = printed(&["history", "--store", &store, "--by", "cluster", "--format", "csv"]);
+        let rows: Vec<&str> = by_cluster.lines().skip(1).collect();
+        assert!(rows.len() == 2 && rows.iter().all(|row| row.contains(",6,")), "{by_cluster}");
+        let of_test = ["history", "--store", &store, "--cluster", "test", "--worst", "--format", "json"];
+        let of_test: Value = serde_json::from_str(&printed(&of_test)).unwrap();
+        let clusters: Vec<&Value> =
+            of_test["applications"].as_array().unwrap().iter().map(|app| &app["cluster"]).collect();
+        assert_eq!(clusters, [&Value::from("test"); 6], "{of_test}");
+    });
+}

@@ -3,10 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::mapreduce::is_charged;
+use super::spark::used_until;
 use super::{MetricParams, Metrics, SparkMetricParams};
 use elephant_base::state::State;
 use elephant_base::units::{MbMillis, Millis, Timestamp};
-use elephant_model::model::spark::{Executor, Spark};
+use elephant_model::model::spark::Executor;
 use elephant_model::model::table::{TaskGroup, TimePoint};
 use elephant_model::model::{Application, Symbol};
 
@@ -38,32 +39,16 @@ impl AtLeast {
 
 /// What the executors held that the log shows, until their ends or that of the log.
 fn of_executors(app: &Application, params: &SparkMetricParams) -> Option<MbMillis> {
-    let spark = app.spark.as_ref()?;
-    let is_known = |executor: &&Executor| executor.added_at.is_some();
-    let mut executors: Vec<Executor> = spark.executors.iter().filter(is_known).cloned().collect();
-    if spark.gaps.unreadable > 0 || spark.gaps.executors > 0 || spark.gaps.missing_parts {
-        // The lost part may have the removal of an executor, so it only existed until its last task ended.
-        let last_ends = last_ends(app);
-        for executor in executors.iter_mut().filter(|executor| executor.removed_at.is_none()) {
-            let last = app.strings.find(&executor.id).and_then(|id| last_ends.get(&id).copied());
-            executor.removed_at = last.max(executor.added_at);
-        }
-    }
-    let part = Spark {
-        executors,
-        driver: spark.driver.clone(),
-        resource_profiles: spark.resource_profiles.clone(),
-        ..Spark::default()
+    let (spark, end) = (app.spark.as_deref()?, app.last_time()?);
+    let lost = spark.gaps.unreadable > 0 || spark.gaps.executors > 0 || spark.gaps.missing_parts;
+    // The lost part may have the removal of an executor, so it only existed until its last task ended.
+    let last_ends = lost.then(|| last_ends(app));
+    let removed = |executor: &Executor| {
+        let last = |ends: &FxHashMap<Symbol, Timestamp>| ends.get(&app.strings.find(&executor.id)?).copied();
+        let idle_since = || last_ends.as_ref().and_then(|ends| last(ends).max(executor.added_at));
+        executor.removed_at.or_else(idle_since)
     };
-    let part = Application {
-        id: app.id.clone(),
-        submitted_at: app.submitted_at,
-        finished_at: app.last_time(),
-        conf: app.conf.clone(),
-        spark: Some(Box::new(part)),
-        ..Application::new(app.engine)
-    };
-    Metrics::of_spark(&part, params).used
+    used_until(app, params, end, &removed)
 }
 
 /// When the last attempt on each executor ended.

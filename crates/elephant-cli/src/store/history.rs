@@ -79,6 +79,9 @@ pub(crate) struct History {
     /// Only applications with a finding of this rule; repeatable
     #[arg(long = "rule", value_name = "ID", value_hint = ValueHint::Other, help_heading = FILTERS)]
     rules: Vec<String>,
+    /// Only applications that are known to be of this cluster; repeatable
+    #[arg(long = "cluster", value_name = "NAME", value_hint = ValueHint::Other, help_heading = FILTERS)]
+    clusters: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -88,6 +91,8 @@ enum By {
     Job,
     /// Day of submission in UTC
     Day,
+    /// Cluster that ingest was told, or else what the configuration tells
+    Cluster,
     Engine,
     Status,
     /// Kind of trouble, with what its remedies save
@@ -127,6 +132,7 @@ impl From<By> for Question {
             By::Queue => Grouping::Queue,
             By::Job => Grouping::Job,
             By::Day => Grouping::Day,
+            By::Cluster => Grouping::Cluster,
             By::Engine => Grouping::Engine,
             By::Status => Grouping::Status,
             By::Trouble => Grouping::Trouble,
@@ -158,7 +164,8 @@ impl History {
         }
         self.warn_of_unknown_rules(&store)?;
         let (filter, sort) = (self.filters.filter(), self.sort.map(Into::into));
-        let asked = Asked { filter: &filter, rules: &self.rules, sort, most: self.most() };
+        let asked =
+            Asked { filter: &filter, rules: &self.rules, clusters: &self.clusters, sort, most: self.most() };
         let answer = store.answer(&self.question(), asked);
         let answer = answer.map_err(|error| self.store.failed("read", &error))?;
         let Some(answer) = answer else {

@@ -9,7 +9,7 @@ use super::super::filter_args::HEADING as FILTERS;
 use super::super::finding_args::RuleArgs;
 use super::super::input_args::InputArgs;
 use super::super::path_args::PathArgs;
-use super::{ClusterArg, StoreArgs, now, stored_in, without_filters};
+use super::{ClusterArg, StoreArgs, nothing_shown, now, stored_in, without_filters};
 use elephant_engine::engine::{self, Options};
 use elephant_store::{Read, Stored};
 use elephant_verdict::troubles::Basis;
@@ -51,8 +51,7 @@ impl Ingest {
         let inputs = self.paths.read()?;
         let output = self.input.open_output(&inputs.files(), &self.store.store.files())?;
         let (limits, filter) = (self.input.limits.limits(), self.input.filters.filter());
-        // Nothing is shown, so no application is kept in memory.
-        let options = Options { top: Some(0), phase_work: true, limits, filter, ..Options::default() };
+        let options = Options { limits, filter, ..nothing_shown() };
         without_filters(&options, "ingest")?;
         let mut store = self.store.create()?;
         store.set_cluster(self.cluster.cluster.clone());

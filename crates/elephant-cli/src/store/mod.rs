@@ -74,6 +74,11 @@ pub(super) fn keep_all(
     Ok(Analysis { report, pieces, unkept })
 }
 
+/// Options for what goes to a store and is not shown, so that no application is kept in memory.
+fn nothing_shown() -> Options {
+    Options { top: Some(0), phase_work: true, ..Options::default() }
+}
+
 /// What was stored, and what the store has now.
 fn stored_in(place: &Place, stored: &Stored) -> String {
     let count = stored.added;
@@ -111,7 +116,7 @@ pub(super) struct ClusterArg {
 }
 
 /// Names with spaces or slashes cannot be told from paths.
-fn cluster_name(written: &str) -> Result<String, String> {
+pub(super) fn cluster_name(written: &str) -> Result<String, String> {
     let fits = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
     if written.is_empty() || written.len() > MOST_OF_NAME || !written.chars().all(fits) {
         return Err(format!("a name has letters, digits, `-`, `_` and `.`, at most {MOST_OF_NAME} bytes"));

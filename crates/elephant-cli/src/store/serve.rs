@@ -10,9 +10,10 @@ use clap::{Args, ValueHint};
 use super::super::finding_args::RuleArgs;
 use super::super::stragglers::duration;
 use super::super::{Exit, interrupt, output, warnings};
-use super::{StoreArgs, now};
+use super::prune::{before, kept};
+use super::{ClusterArg, StoreArgs, nothing_shown, now};
 use elephant_base::units::Millis;
-use elephant_engine::engine::{self, Options, Progress};
+use elephant_engine::engine::{self, Progress};
 use elephant_input::named::Named;
 use elephant_ruleset::RuleSet;
 use elephant_serve::{Access, Ingest, Limits, Server, Turn};
@@ -27,7 +28,7 @@ Examples:
   elephant-rs serve --store fleet.db
       then open http://127.0.0.1:8750 on this machine
   elephant-rs serve --store fleet.db --ingest /spark-events /mr-history/done --every 10m
-      reads new and changed histories every ten minutes, too
+      reads new and changed histories every ten minutes, too; --keep 400d removes what is older
   elephant-rs serve --store fleet.db --listen 0.0.0.0:8750 --trust-proxy 10.0.0.7
       only the proxy at 10.0.0.7 is answered, which has the login
 
@@ -52,6 +53,11 @@ pub(crate) struct Serve {
     /// How long after the end of such a turn the next one begins
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, requires = "ingest", value_hint = ValueHint::Other)]
     every: Millis,
+    #[command(flatten)]
+    cluster: ClusterArg,
+    /// After each turn, remove applications that were submitted longer ago than this, such as 400d; whole days count
+    #[arg(long, value_name = "DURATION", value_parser = kept, requires = "ingest", value_hint = ValueHint::Other)]
+    keep: Option<Millis>,
     #[command(flatten)]
     rules: RuleArgs,
 }
@@ -86,8 +92,14 @@ impl Serve {
         if self.ingest.is_empty() {
             return Ok(None);
         }
-        let (place, paths, rules) = (self.store.store.clone(), self.ingest.clone(), self.rules.load()?);
-        let turn = move || ingest(&place, &paths, &rules);
+        let reading = Reading {
+            place: self.store.store.clone(),
+            cluster: self.cluster.cluster.clone(),
+            paths: self.ingest.clone(),
+            rules: self.rules.load()?,
+            keep: self.keep,
+        };
+        let turn = move || reading.turn();
         Ok(Some(Ingest { every: Duration::from_millis(self.every.get()), turn: Box::new(turn) }))
     }
 }
@@ -96,24 +108,66 @@ fn counted(applications: u64) -> String {
     if applications == 1 { "1 application".to_owned() } else { format!("{applications} applications") }
 }
 
-/// Reads what is new or changed, and stores it.
-fn ingest(place: &Place, paths: &[PathBuf], rules: &RuleSet) -> Turn {
-    let options = Options { top: Some(0), ..Options::default() };
-    let basis = Basis { rules, prices: None };
-    let failed = |error| super::failed(place, "write", &error).to_string();
-    let mut store = Store::create(place).map_err(failed)?;
-    let (known, progress) = ((rules.hash(), now()), Progress::default());
-    let named = Named { paths, ..Named::default() };
-    let kept = store.keep_changed(named, &options.limits, known, |named, keeper| {
-        engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
-    });
-    let (read, stored) = kept.map_err(failed)?;
-    let stored = stored.map_err(failed)?;
-    warnings::print(&read.problems, None);
-    if read.named_input_failed {
-        let first = read.problems.first().map(|entry| entry.problem.message.clone());
-        return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
+/// The histories that are read, and what becomes of them.
+struct Reading {
+    place: Place,
+    cluster: Option<String>,
+    paths: Vec<PathBuf>,
+    rules: RuleSet,
+    /// How long applications are kept.
+    keep: Option<Millis>,
+}
+
+impl Reading {
+    /// Reads what is new or changed, stores it, and removes what is old.
+    fn turn(&self) -> Turn {
+        let Self { place, paths, rules, .. } = self;
+        let options = nothing_shown();
+        let basis = Basis { rules, prices: None };
+        let failed = |error| super::failed(place, "write", &error).to_string();
+        let mut store = Store::create(place).map_err(failed)?;
+        store.set_cluster(self.cluster.clone());
+        let (known, progress) = ((rules.hash(), now()), Progress::default());
+        let named = Named { paths, ..Named::default() };
+        let kept = store.keep_changed(named, &options.limits, known, |named, keeper| {
+            engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
+        });
+        let (read, stored) = kept.map_err(failed)?;
+        let stored = stored.map_err(failed)?;
+        warnings::print(&read.problems, None);
+        if read.named_input_failed {
+            let first = read.problems.first().map(|entry| entry.problem.message.clone());
+            return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
+        }
+        let removed = match self.keep {
+            // By whole days, because removing locks the store: once a day, not in each turn.
+            Some(keep) => store.prune(midnight(before(keep))).map_err(failed)?,
+            None => 0,
+        };
+        let cut = if stored.cut > 0 { ", and some not whole" } else { "" };
+        let old = if removed > 0 { format!(", {} removed as old", counted(removed)) } else { String::new() };
+        Ok(format!(
+            "{} stored{cut}{old}, {} in all",
+            counted(stored.added),
+            stored.applications.saturating_sub(removed)
+        ))
     }
-    let kept = if stored.cut > 0 { ", and some not whole" } else { "" };
-    Ok(format!("{} stored{kept}, {} in all", counted(stored.added), stored.applications))
+}
+
+/// The beginning of a day in UTC.
+fn midnight(moment: Timestamp) -> Timestamp {
+    const DAY_MS: i64 = 86_400_000;
+    Timestamp::from_millis(moment.as_millis().div_euclid(DAY_MS) * DAY_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_begin_at_midnight() {
+        for (ms, day) in [(0, 0), (1, 0), (86_399_999, 0), (86_400_000, 86_400_000), (-1, -86_400_000)] {
+            assert_eq!(midnight(Timestamp::from_millis(ms)), Timestamp::from_millis(day));
+        }
+    }
 }

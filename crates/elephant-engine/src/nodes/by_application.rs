@@ -5,9 +5,9 @@ use elephant_base::whole::Whole;
 use std::collections::BTreeMap;
 
 use super::collect::{Hosts, Sample};
-use super::conditions::Conditions;
 use super::run::Host;
 use super::settings::Settings;
+use crate::conditions::Conditions;
 use crate::results::NodeWork;
 use elephant_model::model::Application;
 use elephant_model::model::table::{Outcome, TaskKind};

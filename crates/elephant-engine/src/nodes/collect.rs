@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::conditions::{Conditions, Facts};
 use super::losses::Losses;
 use super::run::{Host, Run};
 use super::score::ZScale;
 use super::settings::Settings;
+use crate::conditions::{Conditions, Facts, StageNames};
 use elephant_analysis::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
 use elephant_analysis::stragglers::executions::overtaken_originals;
 use elephant_analysis::stragglers::labels::multiple;
@@ -18,7 +18,6 @@ use elephant_base::state::State;
 use elephant_base::stats::descriptive::median;
 use elephant_base::stats::strata::Strata;
 use elephant_base::units::{Millis, Timestamp};
-use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Interner, Symbol, job_type};
 use elephant_trace::{Attempt, Job};
@@ -171,7 +170,7 @@ impl Sample {
             let is_work = matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_));
             if is_work && conditions.admit_group(&facts) {
                 let mut runs = runs(group, &mut names);
-                conditions.retain(&mut runs);
+                runs.retain(|run| conditions.admit_start(run.start));
                 sample.add_group(&runs, settings);
             }
         }
@@ -204,7 +203,7 @@ impl Sample {
                 Run { host, start: job.started_at(attempt), time, overtaken: false }
             };
             let mut runs: Vec<Run> = Job::runs(group).map(run).collect();
-            conditions.retain(&mut runs);
+            runs.retain(|run| conditions.admit_start(run.start));
             sample.add_group(&runs, settings);
         }
         sample.add_up_peers();
@@ -285,20 +284,6 @@ impl Sample {
 /// The number of tasks with these attempts, which are sorted by task.
 fn tasks_of(attempts: &[Attempt]) -> u64 {
     attempts.chunk_by(|one, other| one.task() == other.task()).count() as u64
-}
-
-/// The names of stages; empty if there are no conditions, because only conditions use names.
-struct StageNames<'a>(FxHashMap<StageAttempt, &'a str>);
-
-impl<'a> StageNames<'a> {
-    fn of(app: &'a Application, conditions: &Conditions) -> Self {
-        let stages = app.spark.iter().filter(|_| !conditions.is_empty()).flat_map(|spark| &spark.stages);
-        Self(stages.filter_map(|stage| Some((stage.id, stage.name.as_deref()?))).collect())
-    }
-
-    fn name(&self, kind: TaskKind) -> Option<&'a str> {
-        if let TaskKind::Stage(stage) = kind { self.0.get(&stage).copied() } else { None }
-    }
 }
 
 /// What was lost on each host.

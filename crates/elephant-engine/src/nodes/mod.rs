@@ -7,7 +7,6 @@
 mod by_application;
 pub mod cluster;
 pub mod collect;
-pub mod conditions;
 pub mod fit;
 pub mod indicators;
 pub mod levels;
@@ -36,11 +35,11 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use crate::conditions::Conditions;
 use crate::engine::{Filter, Progress, Visited, visit_beside_traces, visit_traces};
 use crate::results::{self, SourceProblem};
 use cluster::Cluster;
 use collect::{Hosts, Sample};
-use conditions::Conditions;
 use elephant_base::limits::Limits;
 use elephant_input::named::Named;
 use elephant_model::model::{Application, Interner};

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::cluster::Cluster;
 use super::collect::{Hosts, NamedHost, Sample};
-use super::conditions::Conditions;
 use super::run::Host;
 use super::{NodeTypes, NodesReport, Settings, rank};
+use crate::conditions::Conditions;
 use crate::engine::{Filter, Gathered, Part, PartError, PartKind, Progress, Visited, gather_beside_traces};
 use elephant_base::limits::Limits;
 use elephant_input::named::Named;

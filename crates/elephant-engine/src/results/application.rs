@@ -10,7 +10,7 @@ use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Conf;
 use elephant_model::model::spark::{NativeEngine, Platform};
-use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_script, job_type};
+use elephant_model::model::{Application, Engine, Phase, Status, Subject, cluster_of, job_script, job_type};
 use elephant_query::QuerySummary;
 use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
 use elephant_ruleset::JobIdentity;
@@ -31,6 +31,8 @@ pub struct ApplicationReport {
     pub name: Option<String>,
     pub user: Option<String>,
     pub queue: Option<String>,
+    /// The cluster that its configuration tells.
+    pub cluster: Option<String>,
     pub job_type: Option<Name>,
     /// What a MapReduce job runs a part of: a query of Hive, a script of Pig, a flow of Cascading.
     pub script: Option<String>,
@@ -159,6 +161,7 @@ impl ApplicationReport {
             name: app.name.clone(),
             user: app.user.clone(),
             queue: app.queue.clone(),
+            cluster: cluster_of(&app.conf),
             job_type: job_type(app).map(Name::Borrowed),
             script: job_script(app),
             platform: Platform::of(app).map(|platform| Name::Borrowed(platform.key)),

@@ -8,6 +8,7 @@ use super::group::{GroupReport, host};
 use super::learnt::GroupKey;
 use super::origin::Origin;
 use super::run_times::RunTimes;
+use crate::conditions::{Facts, StageNames};
 use crate::results::Sort;
 use elephant_analysis::metrics::run_time;
 use elephant_analysis::node_metrics::{NodeMetric, NodeMetrics};
@@ -23,8 +24,8 @@ use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::conf::defaults::Version;
-use elephant_model::model::table::{TaskKind, TimePoint};
-use elephant_model::model::{Application, Status};
+use elephant_model::model::table::{TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::{Application, Status, job_type};
 
 /// The stragglers of one application.
 #[derive(Debug, Clone, State)]
@@ -107,8 +108,32 @@ impl ApplicationStragglers {
         settings: &Settings,
         metrics: Option<&NodeMetrics>,
     ) -> Self {
+        let names = StageNames::of(app, &settings.conditions);
+        let job_type = job_type(app);
+        let facts = |group: &TaskGroup| Facts {
+            job_type,
+            kind: Some(group.kind),
+            name: names.name(group.kind),
+            tasks: group.tasks.len() as u64,
+        };
+        let admits = |group: &TaskGroup| {
+            let conditions = &settings.conditions;
+            conditions.is_empty()
+                || conditions.admit_group(&facts(group)) && conditions.admit_start(first_start(group))
+        };
+        Self::of_groups(app, sources, (settings, metrics), admits)
+    }
+
+    /// Surveys the groups of an application that `admits` admits.
+    pub(super) fn of_groups(
+        app: &Application,
+        sources: &[String],
+        (settings, metrics): (&Settings, Option<&NodeMetrics>),
+        admits: impl Fn(&TaskGroup) -> bool,
+    ) -> Self {
         let labelling = settings.labelling(Reference::Median);
         let mut views = GroupStragglers::of_application(app, labelling, settings.basis);
+        views.retain(|view| admits(view.group));
         let all = views.len();
         views.retain(|view| view.executions.tasks.len() >= settings.min_tasks.max(1));
         let keys = keys(app, &views, settings);
@@ -125,7 +150,8 @@ impl ApplicationStragglers {
         let by_mean: Vec<JudgedGroup> =
             views.iter().map(|view| judged(app, view, &mean.of(&view.executions))).collect();
         let by_median: Vec<JudgedGroup> = views.iter().map(|view| judged(app, view, &view.labels)).collect();
-        let copies = app.groups.iter().map(Copies::of).fold(Copies::default(), Copies::and);
+        let admitted = app.groups.iter().filter(|group| admits(group));
+        let copies = admitted.map(Copies::of).fold(Copies::default(), Copies::and);
         let mut keys = keys.into_iter();
         let reports: Vec<GroupReport> = views
             .iter()
@@ -201,6 +227,12 @@ impl ApplicationStragglers {
             name: self.name.as_deref().map(without_numbers).unwrap_or_default(),
         }
     }
+}
+
+/// When the first attempt of a group started.
+pub(super) fn first_start(group: &TaskGroup) -> Option<Timestamp> {
+    let attempts = &group.attempts;
+    (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
 }
 
 /// The labels of the tasks of each group by the selected method.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::learnt::Learnt;
+use crate::conditions::Conditions;
 use elephant_analysis::stragglers::cause;
 use elephant_analysis::stragglers::detect::options::DetectorOptions;
 use elephant_analysis::stragglers::executions::Basis;
@@ -55,6 +56,8 @@ pub struct Settings {
     pub method: Method,
     /// A task is a straggler from this multiple, or this index.
     pub factor: f64,
+    /// The groups that count.
+    pub conditions: Conditions,
     /// Groups with fewer tasks have no stragglers.
     pub min_tasks: usize,
     /// The clock that durations are read from.
@@ -88,6 +91,7 @@ impl Default for Settings {
         Self {
             method: Method::Median,
             factor: Method::Median.usual_factor(),
+            conditions: Conditions::default(),
             min_tasks: MIN_TASKS,
             basis: Basis::Wall,
             replay: true,

@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Settings;
-use super::application::ApplicationStragglers;
+use super::application::{ApplicationStragglers, first_start};
 use super::evaluated::catalogue;
 use super::origin::Origin;
 use super::sums::Sums;
+use crate::conditions::Facts;
 use crate::engine::Before;
 use elephant_analysis::node_metrics::NodeMetrics;
 use elephant_model::model::Interner;
-use elephant_model::model::table::TaskKind;
+use elephant_model::model::table::{TaskGroup, TaskKind};
 use elephant_trace::Job;
 
 /// Jobs that are kept, unless `--top` asks for another number.
@@ -41,11 +42,17 @@ impl ApplicationStragglers {
         metrics: Option<&NodeMetrics>,
     ) -> Self {
         let sources = [job.source.to_string()];
-        let mut app = Self::of(&job.application(machines), &sources, settings, metrics);
-        app.origin = Origin::Trace(job.format);
         let kinds = job.groups.iter().enumerate().map(|(place, group)| (Job::kind(place), group));
         let labels: BTreeMap<TaskKind, &str> =
             kinds.map(|(kind, group)| (kind, group.label.as_str())).collect();
+        let admits = |group: &TaskGroup| {
+            let name = labels.get(&group.kind).copied();
+            let facts = Facts { job_type: None, kind: None, name, tasks: group.tasks.len() as u64 };
+            settings.conditions.admit_group(&facts) && settings.conditions.admit_start(first_start(group))
+        };
+        let app = job.application(machines);
+        let mut app = Self::of_groups(&app, &sources, (settings, metrics), admits);
+        app.origin = Origin::Trace(job.format);
         let label = |kind: &TaskKind| labels.get(kind).map(|label| (*label).to_owned());
         if let Some(waited_for) = &mut app.waited_for {
             waited_for.label = label(&waited_for.group);

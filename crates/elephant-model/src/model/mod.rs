@@ -2,6 +2,7 @@
 //!
 //! Parsers build it; afterwards nothing changes it. Values that the log does not contain are `None`.
 
+mod cluster;
 mod collector;
 mod column;
 pub mod conf;
@@ -18,6 +19,7 @@ pub mod table;
 mod task_counts;
 mod task_memory;
 
+pub use cluster::cluster_of;
 pub use collector::Collector;
 pub use column::Column;
 pub use interner::{Interner, Symbol};

@@ -18,6 +18,7 @@ pub(crate) const fn key(grouping: Grouping) -> &'static str {
         Grouping::Queue => "queue",
         Grouping::Job => "job",
         Grouping::Day => "day",
+        Grouping::Cluster => "cluster",
         Grouping::Engine => "engine",
         Grouping::Status => "status",
         Grouping::Trouble => "trouble",

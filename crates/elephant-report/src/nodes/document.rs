@@ -5,7 +5,7 @@ use super::shown;
 use super::tables::{all_nodes, families, groups, intervals, levels};
 use super::words::{self, MAX_NAMED};
 use crate::document::{Block, Document, Figure, Finding, Media, Section, from_files};
-use crate::words::{files_read, plural};
+use crate::words::{conditions, files_read, plural};
 use elephant_base::severity::Severity;
 use elephant_engine::nodes::NodesReport;
 use elephant_engine::nodes::indicators::Node;
@@ -25,7 +25,7 @@ pub(super) fn of(report: &NodesReport, top: Option<usize>, summary: bool) -> Doc
             all_nodes(report, nodes),
         ]);
     }
-    let conditions = words::conditions(report);
+    let conditions = conditions(&report.conditions);
     let files = Block::Lead(files_read(&report.files));
     let files = Section::new("files", "", "").only(Media::TEXT, files);
     sections.push(files.only(Media::TEXT, conditions.map(Block::Lead)));

@@ -29,12 +29,6 @@ pub(super) fn no_nodes(settings: &Settings) -> String {
     format!("No node can be judged: no group has {min} or more tasks with different times and known nodes.")
 }
 
-/// Which tasks count, if not all.
-pub(super) fn conditions(report: &NodesReport) -> Option<String> {
-    let conditions = &report.conditions;
-    (!conditions.is_empty()).then(|| clean(&format!("Only tasks with {conditions} count (--where).")))
-}
-
 /// Why no node is called a straggler.
 pub(super) fn none_slow(report: &NodesReport) -> String {
     let summary = &report.ranking.summary;

@@ -63,6 +63,7 @@ fn of_group(grouping: Grouping, key: &str) -> Option<String> {
         Grouping::Queue => format!("/queue/{key_in_address}"),
         Grouping::Job => format!("/job/{key_in_address}"),
         Grouping::Rule => format!("/rules/{key_in_address}"),
+        Grouping::Cluster => format!("/search?cluster={key_in_address}"),
         Grouping::Engine => format!("/search?engine={key_in_address}"),
         Grouping::Status => format!("/search?status={key_in_address}"),
         Grouping::Trouble => format!("/search?kind={key_in_address}&sort=waste"),

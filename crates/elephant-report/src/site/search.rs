@@ -86,6 +86,7 @@ fn form(asked: &Asked<'_>) -> Form {
             field("q", "Id, name, user or queue", Choice::Text),
             field("user", "User", Choice::Text),
             field("queue", "Queue", Choice::Text),
+            field("cluster", "Cluster", Choice::Text),
             field("severity", "Severity", among("any", severities.collect())),
             field("kind", "Trouble", among("any", same(asked.kinds))),
             field("rule", "Rule", among("any", same(asked.rules))),

@@ -8,7 +8,7 @@ use super::{Shown, detectors, sentences, tables};
 use crate::document::jobs::{Names, Run};
 use crate::document::{Block, Cell, Column, Document, Media, Row, Section, Table, Value, from_files};
 use crate::text::TextOptions;
-use crate::words::{files_read, grouped, plural};
+use crate::words::{conditions, files_read, grouped, plural};
 use elephant_base::units::Millis;
 use elephant_engine::survey::{ApplicationStragglers, StragglerReport, Total, Waiting};
 
@@ -40,7 +40,8 @@ pub(super) fn of(report: &StragglerReport, options: TextOptions, shown: Shown) -
         sections.push(job(report, place, view, shown, &palette));
     }
     sections.push(end(report, !with.is_empty(), options));
-    sections.push(Section::new("files", "", "").only(Media::TEXT, Block::Lead(files_read(&report.files))));
+    let files = Section::new("files", "", "").only(Media::TEXT, Block::Lead(files_read(&report.files)));
+    sections.push(files.only(Media::TEXT, conditions(&report.settings.conditions).map(Block::Lead)));
     Document { title: "Stragglers", foot: from_files(&report.files), problems: &report.problems, sections }
 }
 
@@ -66,7 +67,8 @@ fn answer(report: &StragglerReport) -> Section<'_> {
     let section = notes.into_iter().flatten().map(Block::Told).fold(section, Section::with);
     let without = sentences::without(report, "").map(|text| Block::Note(format!("{text}.")));
     let unlisted = (report.unlisted > 0).then(|| Block::Note(sentences::unlisted(report)));
-    section.only(Media::HTML, without).only(Media::HTML, unlisted)
+    let conditions = conditions(&report.settings.conditions).map(Block::Note);
+    section.only(Media::HTML, without).only(Media::HTML, unlisted).only(Media::HTML, conditions)
 }
 
 /// The answer in one line.

@@ -57,6 +57,8 @@ struct SettingsView {
     usual_factor_ratio: f64,
     startup_ms: u64,
     report_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#where: Option<String>,
 }
 
 fn settings(settings: &Settings) -> SettingsView {
@@ -69,6 +71,7 @@ fn settings(settings: &Settings) -> SettingsView {
         usual_factor_ratio: settings.usual.factor,
         startup_ms: settings.startup.get(),
         report_ms: settings.report.map(Millis::get),
+        r#where: (!settings.conditions.is_empty()).then(|| settings.conditions.to_string()),
     }
 }
 

@@ -54,6 +54,9 @@ pub(super) enum Contents {
 /// Takes a row, and returns whether it wants more.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(&Row<'_>) -> Result<bool, StoreError>;
 
+/// Stops the statement that a database is running, from another thread; it fails then.
+pub type Interrupter = Box<dyn Fn() + Send>;
+
 /// The differences between databases.
 pub(super) trait Backend: Send {
     /// Runs a statement, and returns how many rows it changed.
@@ -94,6 +97,8 @@ pub(super) trait Backend: Send {
     ) -> Result<(String, Vec<Value<'static>>), StoreError> {
         Ok((chosen_by(condition), values.to_vec()))
     }
+    /// What stops the statement that runs.
+    fn interrupter(&self) -> Result<Interrupter, StoreError>;
     /// Releases the space of removed rows.
     fn compact(&self) -> Result<(), StoreError>;
     /// The file, if the database is one.

@@ -12,7 +12,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
 use super::super::{StoreError, schema};
-use super::{Backend, Contents, Mode, PATIENCE, Row, Value, Visit};
+use super::{Backend, Contents, Interrupter, Mode, PATIENCE, Row, Value, Visit};
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::{Filter, Identity};
 use elephant_ruleset::Pattern;
@@ -263,6 +263,11 @@ impl Backend for Sqlite {
         );
         self.execute(&chosen, &values)?;
         Ok((format!("application.application IN (SELECT application FROM temp.{table})"), Vec::new()))
+    }
+
+    fn interrupter(&self) -> Result<Interrupter, StoreError> {
+        let handle = self.connection.get_interrupt_handle();
+        Ok(Box::new(move || handle.interrupt()))
     }
 
     fn compact(&self) -> Result<(), StoreError> {

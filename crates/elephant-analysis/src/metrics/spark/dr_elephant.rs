@@ -5,7 +5,7 @@
 
 use super::containers::rounded_up;
 use super::{Cost, Formula, SparkMetricParams};
-use elephant_base::units::{Bytes, MbMillis, Millis};
+use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::conf::defaults::HEAP;
@@ -16,7 +16,13 @@ const OVERHEAD_PERCENT: u64 = 10;
 /// Its setting, from a Spark version that was never published.
 const OVERHEAD_PERCENT_KEY: &str = "spark.memoryOverhead.multiplier.percent";
 
-pub(super) fn cost(formula: Formula, app: &Application, spark: &Spark, params: &SparkMetricParams) -> Cost {
+/// `removed` tells when an executor ended.
+pub(super) fn cost(
+    formula: Formula,
+    (app, spark): (&Application, &Spark),
+    params: &SparkMetricParams,
+    removed: &dyn Fn(&Executor) -> Option<Timestamp>,
+) -> Cost {
     let cost = match formula {
         Formula::StorageMemory => Some(by_storage_memory(app, spark, params)),
         // These versions ignore an application without an end; an application that ends before it starts
@@ -24,7 +30,7 @@ pub(super) fn cost(formula: Formula, app: &Application, spark: &Spark, params: &
         _ if app.submitted_at.is_none() || app.finished_at.is_none() => return Cost::default(),
         _ if super::run_time(app).is_none() => None,
         Formula::TaskTime => by_task_time(app, spark, params),
-        Formula::RoundedContainers => by_rounded_containers(app, spark, params),
+        Formula::RoundedContainers => by_rounded_containers((app, spark), params, removed),
         Formula::Instances | Formula::ExecutorLives => by_instances(app, spark, params),
     };
     let (used, wasted) = cost.unwrap_or_default();
@@ -65,7 +71,11 @@ fn by_task_time(app: &Application, spark: &Spark, params: &SparkMetricParams) ->
     Some(used_and_wasted(summaries(spark).map(amounts), params))
 }
 
-fn by_rounded_containers(app: &Application, spark: &Spark, params: &SparkMetricParams) -> Option<Amounts> {
+fn by_rounded_containers(
+    (app, spark): (&Application, &Spark),
+    params: &SparkMetricParams,
+    removed: &dyn Fn(&Executor) -> Option<Timestamp>,
+) -> Option<Amounts> {
     let executor_heap = app.conf.spark_memory(ConfKey::ExecutorMemory)?;
     let driver_heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(HEAP);
     let step = Bytes::from_f64(params.allocation_step.get()).unwrap_or_default();
@@ -77,7 +87,7 @@ fn by_rounded_containers(app: &Application, spark: &Spark, params: &SparkMetricP
         let overhead = app.conf.spark_memory(key).unwrap_or_else(|| overhead(app, heap));
         let container = rounded_up(heap + overhead, step);
         let needed = executor.peaks.heap().unwrap_or_default() + reserved(params) + overhead;
-        let lifetime = executor.added_at.zip(executor.removed_at.or(app.finished_at));
+        let lifetime = executor.added_at.zip(removed(executor).or(app.finished_at));
         let lifetime =
             lifetime.and_then(|(added, removed)| Millis::between(added, removed)).unwrap_or_default();
         [container, needed].map(|memory| MbMillis::exactly(memory, lifetime).whole_mb_seconds())

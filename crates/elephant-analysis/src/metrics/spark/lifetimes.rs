@@ -18,13 +18,15 @@ pub(super) struct Lifetime<'a> {
     /// `None` if its size is unknown.
     pub(super) container: Option<Bytes>,
     pub(super) executor: &'a Executor,
+    /// The place of the next executor with the same id; ids may be reused.
+    next: Option<u32>,
 }
 
 /// The lifetimes of all executors, and the driver's container.
 pub(super) struct Lifetimes<'a> {
     all: Vec<Lifetime<'a>>,
-    /// Indices into `all` by executor id; ids may be reused.
-    by_executor: FxHashMap<Symbol, Vec<usize>>,
+    /// The first and the last place of each executor id.
+    by_executor: FxHashMap<Symbol, (u32, u32)>,
     /// The container of the driver or of YARN's application master; `None` if its size is unknown.
     driver: Option<Bytes>,
     /// The driver's peaks, if it has its own container.
@@ -51,15 +53,20 @@ impl<'a> Lifetimes<'a> {
         if !local && spark.driver.totals.tasks > 0 {
             return None;
         }
-        let mut lifetimes = Vec::with_capacity(spark.executors.len() + 1);
-        let mut by_executor: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
+        let mut lifetimes: Vec<Lifetime<'a>> = Vec::with_capacity(spark.executors.len() + 1);
+        let mut by_executor: FxHashMap<Symbol, (u32, u32)> = FxHashMap::default();
         let driver = local.then_some(&spark.driver);
         for executor in spark.executors.iter().chain(driver) {
             // The driver exists from the start.
             let from = if executor.id == "driver" { start } else { executor.added_at? };
-            let lifetime = Lifetime::of(executor, from, end, containers.as_ref())?;
+            let lifetime = Lifetime::of(executor, (from, executor.removed_at), end, containers.as_ref())?;
             if let Some(id) = app.strings.find(&executor.id) {
-                by_executor.entry(id).or_default().push(lifetimes.len());
+                let place = u32::try_from(lifetimes.len()).ok()?;
+                let (_, last) = by_executor.entry(id).or_insert((place, place));
+                if let Some(earlier) = lifetimes.get_mut(*last as usize) {
+                    earlier.next = Some(place);
+                }
+                *last = place;
             }
             lifetimes.push(lifetime);
         }
@@ -90,10 +97,38 @@ impl<'a> Lifetimes<'a> {
 
     /// The place of an executor's lifetime at the time `started`; the first one if that time is before all of them.
     pub(super) fn place(&self, executor: Symbol, started: Timestamp) -> Option<usize> {
-        let mut places = self.by_executor.get(&executor)?.iter().copied();
-        let first = places.next()?;
-        let began = |place: &usize| self.all.get(*place).is_some_and(|lifetime| lifetime.from <= started);
-        Some(places.take_while(began).last().unwrap_or(first))
+        let (mut place, _) = *self.by_executor.get(&executor)?;
+        let next = |place: u32| self.all.get(place as usize)?.next;
+        while let Some(later) = next(place)
+            && self.all.get(later as usize).is_some_and(|lifetime| lifetime.from <= started)
+        {
+            place = later;
+        }
+        Some(place as usize)
+    }
+
+    /// Memory × time that executors whose start is known held until `end`, and the driver; `removed` tells when an executor
+    /// ended, if it ended before. `None` if a size is unknown.
+    pub(super) fn used_until(
+        (app, spark): (&Application, &Spark),
+        params: &SparkMetricParams,
+        end: Timestamp,
+        removed: &dyn Fn(&Executor) -> Option<Timestamp>,
+    ) -> Option<MbMillis> {
+        let start = app.submitted_at?;
+        let containers = Containers::of(app, spark, params)?;
+        let local = manager(app, spark) == Some(ClusterManager::Local);
+        if !local && spark.driver.totals.tasks > 0 {
+            return None;
+        }
+        let driver = if params.charge_driver { containers.driver()? } else { Bytes::default() };
+        let started = spark.executors.iter().filter_map(|executor| Some((executor, executor.added_at?)));
+        let own = local.then_some((&spark.driver, start));
+        let executors = started.chain(own).map(|(executor, from)| {
+            let lifetime = Lifetime::of(executor, (from, removed(executor)), end, Some(&containers))?;
+            Some(MbMillis::of(lifetime.container?, lifetime.length()))
+        });
+        Some(executors.sum::<Option<MbMillis>>()? + MbMillis::of(driver, Millis::between(start, end)?))
     }
 
     /// Used memory, and the part above the memory needed.
@@ -191,11 +226,11 @@ impl<'a> Lifetime<'a> {
     /// `None` if the clock was set back. An executor ends with its application at the latest.
     fn of(
         executor: &'a Executor,
-        from: Timestamp,
+        (from, removed): (Timestamp, Option<Timestamp>),
         end: Timestamp,
         containers: Option<&Containers<'_>>,
     ) -> Option<Self> {
-        let to = executor.removed_at.map_or(end, |removed| removed.min(end));
+        let to = removed.map_or(end, |removed| removed.min(end));
         let from = from.min(end);
         Millis::between(from, to)?;
         Some(Self {
@@ -203,6 +238,7 @@ impl<'a> Lifetime<'a> {
             to,
             container: containers.and_then(|containers| containers.executor(executor.resource_profile)),
             executor,
+            next: None,
         })
     }
 

@@ -15,7 +15,7 @@ pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 
 use super::{Metrics, TaskCounts, run_time};
 use containers::Containers;
-use elephant_base::units::{Bytes, MbMillis, Millis};
+use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
 use elephant_model::model::Application;
 use elephant_model::model::spark::{ClusterManager, Executor, Facet, NativeEngine, Spark};
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
@@ -76,7 +76,7 @@ impl Metrics {
             Formula::ExecutorLives => {
                 lifetimes.as_ref().map(|lifetimes| lifetimes.cost(params)).unwrap_or_default()
             }
-            formula => dr_elephant::cost(formula, app, spark, params),
+            formula => dr_elephant::cost(formula, (app, spark), params, &|executor| executor.removed_at),
         };
         let tasks =
             lifetimes.as_ref().and_then(|lifetimes| TaskCosts::of(app, spark, lifetimes)).unwrap_or_default();
@@ -101,6 +101,27 @@ impl Metrics {
             spark: counts(spark),
         }
     }
+}
+
+/// Memory × time that the application held until `end`, as far as the log shows it; `removed` tells when an executor ended,
+/// if it ended before.
+pub(super) fn used_until(
+    app: &Application,
+    params: &SparkMetricParams,
+    end: Timestamp,
+    removed: &dyn Fn(&Executor) -> Option<Timestamp>,
+) -> Option<MbMillis> {
+    let spark = app.spark.as_deref()?;
+    if params.formula == Formula::ExecutorLives {
+        return Lifetimes::used_until((app, spark), params, end, removed);
+    }
+    let until = Application {
+        submitted_at: app.submitted_at,
+        finished_at: Some(end),
+        conf: app.conf.clone(),
+        ..Application::new(app.engine)
+    };
+    dr_elephant::cost(params.formula, (&until, spark), params, removed).used
 }
 
 /// The container size of a default executor, and the measured memory of each executor of that size, by its id.

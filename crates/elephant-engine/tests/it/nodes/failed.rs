@@ -1,9 +1,9 @@
 //! Nodes that lost their executors, and which nodes are to be excluded.
 
 use elephant_base::units::Timestamp;
+use elephant_engine::conditions::Conditions;
 use elephant_engine::nodes::cluster::Cluster;
 use elephant_engine::nodes::collect::{Hosts, Sample};
-use elephant_engine::nodes::conditions::Conditions;
 use elephant_engine::nodes::settings::Settings;
 use elephant_engine::nodes::{self, NodeTypes, Ranking};
 use elephant_model::model::Application;

@@ -249,6 +249,10 @@ impl Backend for Postgres {
         })
     }
 
+    fn interrupter(&self) -> Result<Interrupter, StoreError> {
+        Ok(self.session()?.interrupter())
+    }
+
     fn compact(&self) -> Result<(), StoreError> {
         // Autovacuum would do so a minute later, and plans would be worse until then.
         self.batch("VACUUM (ANALYZE)")

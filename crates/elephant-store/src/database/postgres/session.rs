@@ -8,15 +8,20 @@ use std::mem::take;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use rustc_hash::FxHashMap;
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 use tokio_postgres::{Client, Config, Error, Statement};
 
 use super::super::super::StoreError;
-use super::super::{Row, Value, Visit};
+use super::super::{Interrupter, Row, Value, Visit};
 use super::{ServerError, address, failure, tls};
+
+/// How long a server may take to stop a statement.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How many statements are sent before their results are checked.
 const MOST_SENT: usize = 1000;
@@ -46,6 +51,17 @@ impl Session {
             connection: Some(Box::pin(connection)),
             statements: FxHashMap::default(),
             sent: Vec::new(),
+        })
+    }
+
+    /// What asks the server, by a connection of its own, to stop the statement that runs.
+    pub(super) fn interrupter(&self) -> Interrupter {
+        let token = self.client.cancel_token();
+        Box::new(move || {
+            let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return };
+            // A server that does not answer, or has ended the statement already, is as good.
+            let asked = async { timeout(PATIENCE, token.cancel_query(tls::Tls)).await };
+            let _ = runtime.block_on(asked);
         })
     }
 

@@ -1,10 +1,13 @@
-//! Conditions on the tasks by which nodes are ranked.
+//! Conditions on the tasks that count: by which nodes are ranked, and among which stragglers are looked for.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::run::Run;
+use rustc_hash::FxHashMap;
+
 use elephant_base::units::Timestamp;
+use elephant_model::model::Application;
+use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::table::TaskKind;
 use elephant_ruleset::Pattern;
 
@@ -109,15 +112,27 @@ impl Conditions {
     }
 
     /// Whether the group meets all conditions on groups.
-    pub(super) fn admit_group(&self, facts: &Facts<'_>) -> bool {
+    pub(crate) fn admit_group(&self, facts: &Facts<'_>) -> bool {
         self.0.iter().all(|condition| condition.of_group(facts).unwrap_or(true))
     }
 
-    /// Keeps the attempts of a group that meet all conditions on their start.
-    pub(super) fn retain(&self, runs: &mut Vec<Run>) {
-        if !self.is_empty() {
-            runs.retain(|run| self.0.iter().all(|condition| condition.of_start(run.start).unwrap_or(true)));
-        }
+    /// Whether a start meets all conditions on starts.
+    pub(crate) fn admit_start(&self, start: Option<Timestamp>) -> bool {
+        self.0.iter().all(|condition| condition.of_start(start).unwrap_or(true))
+    }
+}
+
+/// The names of stages; empty if there are no conditions, because only conditions use names.
+pub(crate) struct StageNames<'a>(FxHashMap<StageAttempt, &'a str>);
+
+impl<'a> StageNames<'a> {
+    pub(crate) fn of(app: &'a Application, conditions: &Conditions) -> Self {
+        let stages = app.spark.iter().filter(|_| !conditions.is_empty()).flat_map(|spark| &spark.stages);
+        Self(stages.filter_map(|stage| Some((stage.id, stage.name.as_deref()?))).collect())
+    }
+
+    pub(crate) fn name(&self, kind: TaskKind) -> Option<&'a str> {
+        if let TaskKind::Stage(stage) = kind { self.0.get(&stage).copied() } else { None }
     }
 }
 
@@ -242,7 +257,6 @@ impl fmt::Display for Conditions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_base::units::Millis;
 
     fn conditions(written: &[&str]) -> Conditions {
         written.iter().map(|text| text.parse::<Condition>().unwrap()).collect::<Vec<_>>().into()
@@ -251,16 +265,10 @@ mod tests {
     fn hours(written: &[&str]) -> Vec<i64> {
         // 2026-11-20, a Friday.
         let midnight = 20_777 * HOURS;
-        let run = |hour: i64| Run {
-            host: None,
-            start: Some(Timestamp::from_millis((midnight + hour) * MILLIS_OF_AN_HOUR)),
-            time: Millis::new(1),
-            overtaken: false,
-        };
-        let mut runs: Vec<Run> = (0..48).map(run).collect();
-        runs.push(Run { start: None, ..run(0) });
-        conditions(written).retain(&mut runs);
-        runs.iter().map(|run| run.start.unwrap().as_millis() / MILLIS_OF_AN_HOUR - midnight).collect()
+        let start = |hour: &i64| Some(Timestamp::from_millis((midnight + hour) * MILLIS_OF_AN_HOUR));
+        let conditions = conditions(written);
+        assert!(!conditions.admit_start(None));
+        (0..48).filter(|hour| conditions.admit_start(start(hour))).collect()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The cluster on which an application ran, as far as its configuration tells.
 
-use elephant_model::model::conf::{Conf, ConfKey};
+use super::conf::{Conf, ConfKey};
 
 /// Spark passes settings of Hadoop on with this prefix.
 const OF_HADOOP: &str = "spark.hadoop.";
@@ -16,8 +16,9 @@ const NAMES: [&str; 7] = [
     "dfs.nameservices",
 ];
 
-/// The name of the cluster, or of the host that manages it.
-pub(super) fn told_by(conf: &Conf) -> Option<String> {
+/// The name of the cluster that a configuration tells, or of the host that manages it.
+#[must_use]
+pub fn cluster_of(conf: &Conf) -> Option<String> {
     let named = |name: &str| conf.raw(name).or_else(|| conf.raw(&format!("{OF_HADOOP}{name}")));
     NAMES.iter().filter_map(|name| named(name)).find_map(|value| host(&value)).or_else(|| {
         let master = conf.text(ConfKey::SparkMaster)?;
@@ -39,11 +40,19 @@ fn host(value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::conf::Property;
     use super::*;
 
     #[test]
     fn the_clearest_setting_names_the_cluster() {
-        let told = |settings: &[(&str, &str)]| told_by(&elephant_sample::app(settings).conf);
+        let told = |settings: &[(&str, &str)]| {
+            let mut conf = Conf::default();
+            for &(name, value) in settings {
+                let property = Property { value: value.to_owned(), is_final: false };
+                conf.insert(name.to_owned(), property);
+            }
+            cluster_of(&conf)
+        };
         for (settings, cluster) in [
             (&[("spark.master", "yarn")][..], None),
             (&[("spark.master", "local[4]")], None),

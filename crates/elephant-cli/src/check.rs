@@ -87,7 +87,7 @@ pub(super) struct Check {
     /// With --store: the cluster that the histories are from, as ingest was told; only its runs are compared [default:
     /// what the configuration of each application tells]
     #[cfg(feature = "store")]
-    #[arg(long, value_name = "NAME", value_parser = super::store::cluster_name, requires = "store", value_hint = ValueHint::Other)]
+    #[arg(long, value_name = "NAME", value_parser = super::store::cluster_name, requires = "store", value_hint = clap::ValueHint::Other)]
     cluster: Option<String>,
     /// Accept the present state and write it to the baseline
     #[arg(long, conflicts_with = "partial", group = "keeper")]

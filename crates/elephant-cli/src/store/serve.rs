@@ -12,7 +12,7 @@ use super::super::stragglers::duration;
 use super::super::{Exit, interrupt, output, warnings};
 use super::prune::{before, kept};
 use super::{ClusterArg, StoreArgs, nothing_shown, now};
-use elephant_base::units::Millis;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::engine::{self, Progress};
 use elephant_input::named::Named;
 use elephant_ruleset::RuleSet;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio_postgres::Config;
 
 use super::super::{StoreError, schema};
-use super::{Backend, Contents, Mode, PATIENCE, Value, Visit};
+use super::{Backend, Contents, Interrupter, Mode, PATIENCE, Value, Visit};
 use elephant_engine::engine::{Filter, Identity};
 
 pub(crate) use address::shown;

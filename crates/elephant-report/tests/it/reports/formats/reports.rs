@@ -138,6 +138,7 @@ pub fn hostile(name: &str) -> Report {
         name: Some(text()),
         user: Some(text()),
         queue: Some(text()),
+        cluster: Some(text()),
         job_type: Some("Spark".into()),
         script: Some(text()),
         platform: None,

@@ -40,6 +40,7 @@ use elephant_engine::results::Report;
 
 pub use comparison::words::{counted, missing_jobs, unjudged_summary};
 pub use diff::{DiffFormat, write_diff};
+pub use ndjson::json_of;
 pub use pieces::PieceFormat;
 pub use text::TextOptions;
 

@@ -10,7 +10,7 @@ use super::address::{Addresses, Relative};
 use super::place::ENDINGS;
 use super::together::Together;
 use super::writer::{Runs, Sources, Stored, TOOL, Writer};
-use super::{Store, StoreError, listing};
+use super::{Store, StoreError, listing, stored_report};
 use elephant_base::limits::Limits;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::Keeper;
@@ -183,7 +183,7 @@ impl Store {
         read: impl FnOnce(Named<'_>, Keeper<'_>) -> (Report, T),
     ) -> Result<(Report, T, Result<Stored, StoreError>), StoreError> {
         let Listing { files, known, own, addresses, relative, .. } = listing;
-        let cluster = self.cluster.clone();
+        let (cluster, as_json) = (self.cluster.clone(), self.as_json);
         let cluster = cluster.as_deref();
         let sources = Sources { storages, addresses, cluster, relative, broken_off };
         let runs = Runs::start(&self.database, now, (rules_hash, within_limits))?;
@@ -197,7 +197,10 @@ impl Store {
         let (unread, others) = ((states, together), (known, &listed));
         let writer = Mutex::new(Writer::new(&mut self.database, runs, others, unread, sources));
         let write = |app: &ApplicationReport, counts: bool| {
-            writer.lock().unwrap_or_else(PoisonError::into_inner).application(app, counts);
+            let json = as_json.and_then(|as_json| as_json(app).ok());
+            let report = json.and_then(|json| stored_report::packed(&json));
+            let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+            writer.application(app, report.as_deref(), counts);
         };
         let (keep, keep_copy) = (|app: &_| write(app, true), |app: &_| write(app, false));
         let keeper = Keeper { by_node: work_by_node, keep: &keep, keep_copy: &keep_copy };

@@ -34,6 +34,7 @@ mod schema;
 mod search;
 mod selection;
 mod steps;
+mod stored_report;
 mod sums;
 #[cfg(test)]
 mod testing;
@@ -65,6 +66,7 @@ pub use realised::{Changed, Confidence, Realised};
 pub use remedies::{Direction, Remedy};
 pub use runs::{Change, Measure, Run, Runs};
 pub use search::{Cursor, Matches, Matching, NoCursor, Order, Search};
+pub use stored_report::AsJson;
 pub use whole_record::{
     JobHistory, RuleInRuns, StoredApplication, StoredFinding, StoredSetting, StoredTrouble,
 };
@@ -163,6 +165,8 @@ pub struct Store {
     prices: Option<Prices>,
     /// The cluster of all histories that are read, if the user named it.
     cluster: Option<String>,
+    /// Writes the whole reports that are stored, too.
+    as_json: Option<AsJson>,
 }
 
 impl Store {
@@ -183,7 +187,7 @@ impl Store {
 
     fn with(database: Database) -> Result<Self, StoreError> {
         schema::migrate(&database)?;
-        Ok(Self { database, prices: None, cluster: None })
+        Ok(Self { database, prices: None, cluster: None, as_json: None })
     }
 
     /// Answers questions also with what applications cost.
@@ -199,6 +203,11 @@ impl Store {
     /// Stores what is read as that of this cluster. Its files are others than those of the same name in another cluster.
     pub fn set_cluster(&mut self, cluster: Option<String>) {
         self.cluster = cluster;
+    }
+
+    /// Stores the whole report on each application that is read, as JSON that this function writes.
+    pub fn set_reports(&mut self, as_json: AsJson) {
+        self.as_json = Some(as_json);
     }
 
     /// Writes made-up applications, `a_commit` of them in one transaction, for measurements.

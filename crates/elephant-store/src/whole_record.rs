@@ -2,7 +2,9 @@
 
 use super::database::{Row, Value, values};
 use super::selection::Selection;
-use super::{Answer, Asked, MS_PER_HOUR, Question, Realised, Run, Store, StoreError, View, gb_hours};
+use super::{
+    Answer, Asked, MS_PER_HOUR, Question, Realised, Run, Store, StoreError, View, gb_hours, stored_report,
+};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
 
@@ -48,6 +50,8 @@ pub struct StoredApplication {
     pub troubles: Vec<StoredTrouble>,
     /// The settings that are recommended.
     pub settings: Vec<StoredSetting>,
+    /// The whole report on it as JSON, if it was stored.
+    pub report: Option<String>,
 }
 
 /// What a rule found.
@@ -160,6 +164,7 @@ impl Store {
                 findings: Vec::new(),
                 troubles: Vec::new(),
                 settings: Vec::new(),
+                report: None,
             })
         })?;
         let Some(stored) = stored else { return Ok(None) };
@@ -189,6 +194,7 @@ impl Store {
             settings: self.database.rows(settings, &of_place(), |row| {
                 Ok(StoredSetting { name: row.get(0)?, from: row.get(1)?, to: row.get(2)? })
             })?,
+            report: stored_report::read(&self.database, place)?,
             ..stored
         }))
     }

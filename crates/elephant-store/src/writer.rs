@@ -14,7 +14,7 @@ use super::outcome::{Outcome, Outcomes, file_of};
 use super::record::{Origin, Replaces, Written};
 use super::replaced::{Found, forget_others, sources_of};
 use super::together::Together;
-use super::{StoreError, pruned, record};
+use super::{StoreError, pruned, record, stored_report};
 use elephant_base::limits;
 use elephant_engine::results::{ApplicationReport, SourceProblem};
 use elephant_input::discover::FileState;
@@ -136,15 +136,20 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Records an application with its files. After a failure, nothing more is recorded. One that does not count is a
+    /// Records an application with its files, and with its packed report. After a failure, nothing more is recorded. One that does not count is a
     /// copy of another one.
-    pub(super) fn application(&mut self, app: &ApplicationReport, counts: bool) {
+    pub(super) fn application(&mut self, app: &ApplicationReport, report: Option<&[u8]>, counts: bool) {
         if self.failure.is_none() {
-            self.failure = self.add(app, counts).err();
+            self.failure = self.add(app, report, counts).err();
         }
     }
 
-    fn add(&mut self, app: &ApplicationReport, counts: bool) -> Result<(), StoreError> {
+    fn add(
+        &mut self,
+        app: &ApplicationReport,
+        report: Option<&[u8]>,
+        counts: bool,
+    ) -> Result<(), StoreError> {
         if !app.sources.is_empty() && app.sources.iter().all(|source| self.is_known(source)) {
             return Ok(());
         }
@@ -171,6 +176,7 @@ impl<'c> Writer<'c> {
         let place = database.writing_part(|| {
             record::check_last(database, run, last)?;
             let place = record::replacing(database, run, app, &origin)?;
+            report.map_or(Ok(()), |report| stored_report::write(database, place, report))?;
             for (path, state) in &files {
                 let file = (*path, &*addresses.of(path));
                 let is_own = forget_others(database, (run, &self.found), self.listed, file)?;

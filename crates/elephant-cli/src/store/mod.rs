@@ -53,7 +53,7 @@ pub(super) fn keep_all(
             "a store keeps all findings from low on, so analyze --store takes no other --min-severity".into(),
         );
     }
-    let mut store = Store::create(place).map_err(|error| failed(place, "open", &error))?;
+    let mut store = to_write(place).map_err(|error| failed(place, "open", &error))?;
     store.set_cluster(cluster.cluster.clone());
     let options = &Options { phase_work: true, ..options.clone() };
     let kept = input.run(|progress| {
@@ -72,6 +72,13 @@ pub(super) fn keep_all(
         Err(error) => Some(failed(place, "write", &error)),
     };
     Ok(Analysis { report, pieces, unkept })
+}
+
+/// Opens a store to which applications are written, with their whole reports.
+fn to_write(place: &Place) -> Result<Store, StoreError> {
+    let mut store = Store::create(place)?;
+    store.set_reports(elephant_report::json_of);
+    Ok(store)
 }
 
 /// Options for what goes to a store and is not shown, so that no application is kept in memory.
@@ -141,7 +148,7 @@ pub(super) struct StoreArgs {
 
 impl StoreArgs {
     fn create(&self) -> Result<Store, Box<dyn Error>> {
-        Store::create(&self.store).map_err(|error| self.failed("open", &error))
+        to_write(&self.store).map_err(|error| self.failed("open", &error))
     }
 
     fn open(&self) -> Result<Store, Box<dyn Error>> {

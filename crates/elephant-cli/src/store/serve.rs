@@ -11,13 +11,13 @@ use super::super::finding_args::RuleArgs;
 use super::super::stragglers::duration;
 use super::super::{Exit, interrupt, output, warnings};
 use super::prune::{before, kept};
-use super::{ClusterArg, StoreArgs, nothing_shown, now};
+use super::{ClusterArg, StoreArgs, nothing_shown, now, to_write};
 use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::engine::{self, Progress};
 use elephant_input::named::Named;
 use elephant_ruleset::RuleSet;
 use elephant_serve::{Access, Ingest, Limits, Server, Turn};
-use elephant_store::{Place, Store};
+use elephant_store::Place;
 use elephant_verdict::troubles::Basis;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -125,7 +125,7 @@ impl Reading {
         let options = nothing_shown();
         let basis = Basis { rules, prices: None };
         let failed = |error| super::failed(place, "write", &error).to_string();
-        let mut store = Store::create(place).map_err(failed)?;
+        let mut store = to_write(place).map_err(failed)?;
         store.set_cluster(self.cluster.clone());
         let (known, progress) = ((rules.hash(), now()), Progress::default());
         let named = Named { paths, ..Named::default() };

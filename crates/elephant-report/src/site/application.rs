@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use super::whole_report::WholeReport;
 use super::{minute, page};
 use crate::document::{Block, Cell, Column, Figure, Finding, Row, Section, Table, Value};
 use crate::history::words;
@@ -21,11 +22,16 @@ pub fn application(
     let sections = found.iter().enumerate().flat_map(|(at, app)| {
         // Ids of sections are used by links, so that those of further attempts differ.
         let suffix = if at == 0 { String::new() } else { format!("-{}", at + 1) };
+        let report = WholeReport::of(app.report.as_deref());
         [
             answer(app, (&suffix, found.len() == 1), is_there(&app.run.source)),
-            troubles(app, &suffix),
+            report.time(&suffix),
+            troubles(app, &report, &suffix),
             configuration(app, &suffix),
+            report.queries(&suffix),
             findings(app, &suffix),
+            report.numbers(&suffix, super::ADDRESSES),
+            report.not_evaluated(&suffix),
             origin(app, &suffix, is_there(&app.run.source)),
         ]
     });
@@ -105,7 +111,7 @@ fn facts(app: &StoredApplication) -> Vec<String> {
     known.into_iter().flatten().collect()
 }
 
-fn troubles<'a>(app: &'a StoredApplication, suffix: &str) -> Section<'a> {
+fn troubles<'a>(app: &'a StoredApplication, report: &WholeReport, suffix: &str) -> Section<'a> {
     let section = Section::new(format!("troubles{suffix}"), "Troubles", "Troubles");
     if app.troubles.is_empty() {
         let none = if app.is_judged {
@@ -115,14 +121,18 @@ fn troubles<'a>(app: &'a StoredApplication, suffix: &str) -> Section<'a> {
         };
         return section.with(Block::Note(none.to_owned()));
     }
-    app.troubles.iter().fold(section, |section, trouble| {
+    app.troubles.iter().enumerate().fold(section, |section, (place, trouble)| {
+        let (advice, confidence) = report.trouble(place).unwrap_or_default();
+        let first = trouble.remedy.iter().filter(|_| advice.is_empty());
+        let advice = first.chain(advice).map(|advice| format!("→ {advice}"));
+        let sure = confidence.map(|confidence| format!("How sure: {confidence}."));
         let memory = trouble.saved_gb_hours.map(|hours| format!("{} GB·h", words::amount(hours)));
         let time = trouble.saved_time.map(|time| time.to_string());
         let saved: Vec<String> = [memory, time].into_iter().flatten().collect();
         let saved = (!saved.is_empty()).then(|| format!("The remedy saves {}.", saved.join(" and ")));
         let finding = Finding {
             label: Some(trouble.severity.name()),
-            more: trouble.remedy.iter().map(|remedy| format!("→ {remedy}")).chain(saved).collect(),
+            more: advice.chain(saved).chain(sure).collect(),
             ..Finding::new(trouble.severity, &trouble.kind, format!(": {}", trouble.cause))
         };
         section.with(Block::Finding(finding))
@@ -176,11 +186,9 @@ fn origin<'a>(app: &'a StoredApplication, suffix: &str, is_there: Option<bool>) 
         if more > 0 { format!(" and {}", crate::words::plural(more, "other file")) } else { String::new() };
     let read = minute(app.read).map(|at| format!(" on {at}")).unwrap_or_default();
     let advice = match is_there {
-        Some(true) => Some("Its charts, stages and queries are in the report on its history:"),
+        Some(true) => Some("Its charts, stages and plans are in the report on its history:"),
         // What is not a file of this machine may be there or not.
-        None => {
-            Some("If its history is still there, its charts, stages and queries are in the report on it:")
-        }
+        None => Some("If its history is still there, its charts, stages and plans are in the report on it:"),
         Some(false) => None,
     };
     let section = Section::new(format!("origin{suffix}"), "Origin", "Origin")

@@ -3,6 +3,7 @@
 use std::io;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::history::json::{RunView, run};
 use crate::json::{Tool, write_pretty};
@@ -60,6 +61,8 @@ struct Whole<'a> {
     troubles: Vec<Trouble<'a>>,
     findings: Vec<Finding<'a>>,
     settings: Vec<Setting<'a>>,
+    /// The application of the JSON report.
+    report: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -168,5 +171,6 @@ fn whole(app: &StoredApplication) -> Whole<'_> {
         troubles: troubles.collect(),
         findings: findings.collect(),
         settings: settings.collect(),
+        report: app.report.as_deref().and_then(|report| serde_json::from_str(report).ok()),
     }
 }

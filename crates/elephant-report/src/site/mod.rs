@@ -9,6 +9,7 @@ pub mod metrics;
 mod overview;
 mod rules;
 mod search;
+mod whole_report;
 
 use std::io;
 

@@ -125,11 +125,11 @@ UPDATE run SET tool = '';
 ";
 
 /// Version 14, the same in both databases: the cluster of each application, the attempts of its tasks and what its phases
-/// read; severities in a larger run; copies among which to choose, and hashes of applications that were removed as old;
+/// read; whole reports; severities in a larger run; copies among which to choose, and hashes of applications that were removed as old;
 /// and how sure a change is, and what a run read before and after. Files have absolute addresses. What earlier versions
 /// stored is read again.
 macro_rules! fourteenth {
-    ($text:literal, $file:literal) => {
+    ($text:literal, $bytes:literal, $file:literal) => {
         concat!(
             "
 ALTER TABLE application ADD COLUMN cluster ",
@@ -150,6 +150,12 @@ CREATE TABLE undecided (
     PRIMARY KEY (id, attempt)
 );
 CREATE TABLE pruned (application BIGINT NOT NULL PRIMARY KEY);
+CREATE TABLE report (
+    application BIGINT NOT NULL PRIMARY KEY REFERENCES application ON DELETE CASCADE,
+    json ",
+            $bytes,
+            " NOT NULL
+);
 ALTER TABLE job_change ADD COLUMN p DOUBLE PRECISION;
 ALTER TABLE job_change ADD COLUMN input_before DOUBLE PRECISION;
 ALTER TABLE job_change ADD COLUMN input_after DOUBLE PRECISION;

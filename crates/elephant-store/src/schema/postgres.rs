@@ -242,5 +242,6 @@ CREATE TABLE cost_sum (
 
 const FOURTEENTH: &str = fourteenth!(
     "TEXT COLLATE \"C\"",
+    "BYTEA",
     "UPDATE file SET path = 'file://'::bytea || path WHERE substr(path, 1, 1) = '/'::bytea;"
 );

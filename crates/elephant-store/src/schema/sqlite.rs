@@ -324,5 +324,6 @@ CREATE TABLE cost_sum (
 
 const FOURTEENTH: &str = fourteenth!(
     "TEXT",
+    "BLOB",
     "UPDATE file SET path = CAST('file://' || path AS BLOB) WHERE substr(path, 1, 1) = x'2f';"
 );

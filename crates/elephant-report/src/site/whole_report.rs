@@ -178,6 +178,9 @@ fn list<T: for<'de> Deserialize<'de>>(report: &mut Map<String, Json>, key: &str)
     items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect()
 }
 
+/// Makes a value of a number in the unit of its key.
+type Shown = fn(f64) -> Value<'static>;
+
 /// A figure by its key in JSON, which ends with the unit, and its value for readers.
 fn figure(key: &str, json: &Json) -> Option<(String, Value<'static>)> {
     let named = |name: &str| name.replace('_', " ");
@@ -185,7 +188,7 @@ fn figure(key: &str, json: &Json) -> Option<(String, Value<'static>)> {
         return Some((named(key.trim_end_matches("_text")), Value::words(text.clone())));
     }
     let number = json.as_f64()?;
-    let units: [(&str, fn(f64) -> Value<'static>); 6] = [
+    let units: [(&str, Shown); 6] = [
         ("_ms", |ms| Value::Duration(Millis::new(ms.as_u64()))),
         ("_bytes", |size| bytes(size.as_u64())),
         ("_count", |count| Value::Count(count.as_u64())),

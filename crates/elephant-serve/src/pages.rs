@@ -231,6 +231,19 @@ pub(crate) fn application(context: &Context<'_>, asked: &Asked) -> Result<Reply,
     Ok(Reply::Content(HTML, site::application(id, &found, is_there)?))
 }
 
+pub(crate) fn compare(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
+    let (a, b) = (asked.text("a").unwrap_or_default(), asked.text("b").unwrap_or_default());
+    if a.is_empty() || b.is_empty() {
+        return Ok(Reply::Content(HTML, site::which_to_compare(site::Pair { a, b })?));
+    }
+    // The last attempt of each.
+    let one = |id: &str| {
+        let found = context.store.application(id)?.into_iter().next();
+        found.ok_or_else(|| Failure::Missing(format!("application \"{id}\" in the store")))
+    };
+    Ok(Reply::Content(HTML, site::compare(&one(a)?, &one(b)?)?))
+}
+
 /// Whether a file that the store names, and no request, is still there. `None` of what is not on this machine.
 fn is_there(source: &str) -> Option<bool> {
     local_path(source)?.try_exists().ok()

@@ -14,6 +14,9 @@ const ID: Parameter = Parameter { name: "id", about: "The id of the application"
 const RULE_ID: Parameter = Parameter { name: "id", about: "The id of the rule", kind: Kind::Path };
 const KEY: Parameter =
     Parameter { name: "key", about: "The key of the job, or the name of one of its runs", kind: Kind::Path };
+const A: Parameter =
+    Parameter { name: "a", about: "The id of the application that is compared with", kind: Kind::Text };
+const B: Parameter = Parameter { name: "b", about: "The id of the other application", kind: Kind::Text };
 const NAME: Parameter = Parameter { name: "name", about: "The name", kind: Kind::Path };
 
 const fn page(path: &'static str, about: &'static str, parameters: &'static [Parameter], run: Run) -> Route {
@@ -33,6 +36,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Run::Store(pages::search),
     ),
     page("/application/{id}", "One application", &[ID], Run::Store(pages::application)),
+    page("/compare", "Two applications side by side", &[A, B], Run::Store(pages::compare)),
     page("/job/{key}", "The runs of a job", &[KEY, CLUSTER, FROM, TO], Run::Store(pages::job)),
     page("/user/{name}", "What a user used and wasted", &[NAME, CLUSTER, FROM, TO], Run::Store(pages::user)),
     page(

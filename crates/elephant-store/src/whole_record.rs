@@ -1,9 +1,12 @@
 //! All that is stored of one application, and of the findings of a job's runs.
 
+use std::collections::BTreeMap;
+
 use super::database::{Row, Value, values};
 use super::selection::Selection;
 use super::{
-    Answer, Asked, MS_PER_HOUR, Question, Realised, Run, Store, StoreError, View, gb_hours, stored_report,
+    Answer, Asked, MS_PER_HOUR, Question, Realised, Run, Store, StoreError, View, configured, gb_hours,
+    stored_report,
 };
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
@@ -50,6 +53,10 @@ pub struct StoredApplication {
     pub troubles: Vec<StoredTrouble>,
     /// The settings that are recommended.
     pub settings: Vec<StoredSetting>,
+    /// The settings that decide what it costs, as far as they are known.
+    pub configuration: Option<BTreeMap<String, String>>,
+    /// The id of the run of its job before it.
+    pub before: Option<String>,
     /// The whole report on it as JSON, if it was stored.
     pub report: Option<String>,
 }
@@ -164,6 +171,8 @@ impl Store {
                 findings: Vec::new(),
                 troubles: Vec::new(),
                 settings: Vec::new(),
+                configuration: None,
+                before: None,
                 report: None,
             })
         })?;
@@ -194,9 +203,26 @@ impl Store {
             settings: self.database.rows(settings, &of_place(), |row| {
                 Ok(StoredSetting { name: row.get(0)?, from: row.get(1)?, to: row.get(2)? })
             })?,
+            configuration: self.configuration_of(place)?,
+            before: self.run_before(place)?,
             report: stored_report::read(&self.database, place)?,
             ..stored
         }))
+    }
+
+    fn configuration_of(&self, place: i64) -> Result<Option<BTreeMap<String, String>>, StoreError> {
+        let query =
+            "SELECT configuration FROM application WHERE application = ?1 AND configuration IS NOT NULL";
+        let configuration = self.database.ids(query, &values![place])?;
+        Ok(configured::at(&self.database, &configuration.into_iter().collect())?.into_values().next())
+    }
+
+    /// The id of the last run of the same job that was submitted before.
+    fn run_before(&self, place: i64) -> Result<Option<String>, StoreError> {
+        let query = "SELECT earlier.id FROM application AS own JOIN application AS earlier ON earlier.job = own.job AND \
+             earlier.submitted < own.submitted WHERE own.application = ?1 AND earlier.counts IS TRUE ORDER BY \
+             earlier.submitted DESC, earlier.application DESC LIMIT 1";
+        self.database.first(query, &values![place], |row| row.get(0))
     }
 
     /// The runs of the job with this key or name, with their findings and with what changes saved. `None` if there is no

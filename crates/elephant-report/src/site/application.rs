@@ -83,12 +83,19 @@ fn answer<'a>(
     let queue = run.queue.as_deref().and_then(|queue| {
         Some(((super::ADDRESSES.group)(Grouping::Queue, queue)?, format!("Queue {queue}")))
     });
+    let before = app.before.as_deref().map(|before| {
+        let address = format!("/compare?a={}&b={}", super::encoded(before), super::encoded(&run.id));
+        (address, "Compare with the run before".to_owned())
+    });
     let title = format!("{name}{}{attempt}", run.id);
     let (own, headline) = if is_only { ("", Some(Block::Headline(title.clone()))) } else { (&*title, None) };
     Section::new(format!("answer{suffix}"), "", own)
         .with(headline)
         .with(Block::Facts(facts(app)))
-        .with(Block::Links("About this application", [job, user, queue].into_iter().flatten().collect()))
+        .with(Block::Links(
+            "About this application",
+            [job, before, user, queue].into_iter().flatten().collect(),
+        ))
         .with(Block::Figures(figures))
         .with(unjudged)
         .with(incomplete)

@@ -1,6 +1,7 @@
 //! The pages of a server over a store. Each is a document, and its whole state is in its address.
 
 mod application;
+mod compare;
 pub mod dr_elephant;
 mod groups;
 mod job;
@@ -23,6 +24,7 @@ use elephant_base::units::Timestamp;
 use elephant_store::Grouping;
 
 pub use application::application;
+pub use compare::{Pair, compare, which_to_compare};
 pub use groups::{group, nodes};
 pub use job::job;
 pub use overview::{Overview, overview};

@@ -86,6 +86,11 @@ impl WholeReport {
         Some((&trouble.advice, trouble.confidence.as_deref()))
     }
 
+    /// The parts of the run time by name, in milliseconds.
+    pub(super) fn times(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.parts.iter().map(|part| (part.name.as_str(), part.time_ms))
+    }
+
     /// Where the run time went.
     pub(super) fn time(&self, suffix: &str) -> Section<'static> {
         let section = Section::new(format!("time{suffix}"), "Run time", "Where the run time went");

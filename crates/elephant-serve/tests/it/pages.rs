@@ -146,7 +146,7 @@ fn an_id_leads_to_its_page() {
     // The name of the same job at YARN.
     let page = server.get("/application/application_1795256319232_0001").body;
     assert!(page.contains("speculation: job_1795256319232_0001"), "{page}");
-    assert!(page.contains("Its charts, stages and queries are in the report on its history"), "{page}");
+    assert!(page.contains("Its charts, stages and plans are in the report on its history"), "{page}");
 }
 
 #[test]
@@ -166,10 +166,67 @@ fn a_store_without_applications_has_pages() {
     let place = stores::place(&folder);
     drop(Store::create(&place).unwrap());
     let server = Running::start(options(place));
-    for path in ["/", "/search", "/nodes", "/rules", "/rules/mapper-skew", "/metrics", "/readyz"] {
+    for path in ["/", "/search", "/compare", "/nodes", "/rules", "/rules/mapper-skew", "/metrics", "/readyz"]
+    {
         assert_eq!(server.get(path).status, 200, "{path}");
     }
     for path in ["/application/x", "/job/x", "/user/x", "/queue/x", "/rules/x"] {
         assert_eq!(server.get(path).status, 404, "{path}");
     }
+}
+
+#[test]
+fn a_page_has_the_report_that_was_stored() {
+    let (store, _folder) = stores::of_histories();
+    let of_rule = |rule: &str| {
+        let filter = elephant_engine::engine::Filter::default();
+        let search = elephant_store::Search {
+            filter: &filter,
+            rules: &[rule.to_owned()],
+            clusters: &[],
+            text: None,
+            severity: None,
+            kind: None,
+            status: None,
+            order: elephant_store::Order::Waste,
+            after: None,
+            most: 1,
+        };
+        Store::open(&store).unwrap().search_whole(&search, 0).unwrap().pop().unwrap()
+    };
+    let app = of_rule("spark-parallelism");
+    let report: serde_json::Value = serde_json::from_str(app.report.as_deref().unwrap()).unwrap();
+    let server = Running::start(options(store.clone()));
+    let page = server.get(&format!("/application/{}", app.run.id)).body;
+    for (list, title) in [("run_time_parts", "Where the run time went"), ("findings", "Numbers behind")] {
+        assert!(!report[list].as_array().unwrap().is_empty() && page.contains(title), "{list}");
+    }
+    for trouble in report["troubles"].as_array().unwrap() {
+        for advice in trouble["advice"].as_array().unwrap() {
+            let begin: String =
+                advice.as_str().unwrap().chars().take_while(char::is_ascii_alphabetic).collect();
+            assert!(page.contains(&begin), "{advice}");
+        }
+    }
+    let answer = server.get(&format!("/api/v1/applications/{}", app.run.id)).json();
+    assert_eq!(answer["applications"][0]["report"], report);
+}
+
+#[test]
+fn two_runs_are_compared_side_by_side() {
+    let (store, _folder) = stores::of_histories();
+    let server = Running::start(options(store));
+    let asks = server.get("/compare?a=x").body;
+    assert!(asks.contains("Which applications to compare?") && asks.contains("value=\"x\""), "{asks}");
+    assert_eq!(server.get("/compare?a=x&b=y").status, 404);
+    let listed = server.get("/api/v1/applications?engine=spark&limit=1000").json();
+    let ids: Vec<&str> =
+        listed["applications"].as_array().unwrap().iter().map(|app| app["id"].as_str().unwrap()).collect();
+    let [a, .., b] = ids[..] else { panic!("{ids:?}") };
+    let page = server.get(&format!("/compare?a={a}&b={b}")).body;
+    for part in ["B took", "What they cost", "Where the time differs", "Settings that differ", a, b] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let same = server.get(&format!("/compare?a={a}&b={a}")).body;
+    assert!(same.contains("as long as A") && same.contains("No setting that decides"), "{same}");
 }

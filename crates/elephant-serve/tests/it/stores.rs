@@ -40,6 +40,7 @@ pub fn of_histories() -> (Place, TempDir) {
             .map(|path| elephant_testing::root().join("testdata").join(path))
             .into();
     let mut store = Store::create(&place).unwrap();
+    store.set_reports(elephant_report::json_of);
     let progress = Progress::default();
     let named = Named { paths: &paths, ..Named::default() };
     let known = (rules.hash(), Timestamp::from_millis(1_700_000_000_000));

@@ -206,3 +206,26 @@ fn models_that_cannot_be_used_are_told() {
     let error = fails(&["-", "--learn", "a", "--models", "b"]);
     assert!(error.contains("read twice"), "{error}");
 }
+
+#[test]
+fn conditions_choose_the_groups_that_are_judged() {
+    let groups = |conditions: &[&str]| {
+        let conditions: Vec<&str> = conditions.iter().flat_map(|condition| ["--where", condition]).collect();
+        let json =
+            stragglers(&[&["testdata/done", "testdata/spark", "--format", "json"], &*conditions].concat());
+        let report: Value = serde_json::from_str(&json).unwrap();
+        let applications = report["applications"].as_array().unwrap().iter();
+        let groups = applications.flat_map(|app| app["groups"].as_array().unwrap()).count();
+        assert_eq!(report["settings"]["where"].is_null(), conditions.is_empty());
+        groups
+    };
+    let all = groups(&[]);
+    let (maps, reduces, stages) = (groups(&["kind=map"]), groups(&["kind=reduce"]), groups(&["kind=stage"]));
+    assert!(maps > 0 && reduces > 0 && stages > 0 && maps + reduces + stages == all);
+    assert_eq!(groups(&["kind!=map", "kind!=reduce"]), stages);
+    // Each group began in one hour of the day.
+    let by_half = groups(&["hour=0-11"]) + groups(&["hour=12-23"]);
+    assert!(0 < by_half && by_half <= all, "{by_half} of {all}");
+    let told = stragglers(&["testdata/done", "--where", "kind=map"]);
+    assert!(told.contains("Only tasks with kind=map count (--where)."), "{told}");
+}

@@ -290,3 +290,29 @@ impl Database {
         done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use crate::testing::databases;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_stopped_from_another_thread() {
+        for database in databases() {
+            let stop = database.backend().interrupter().unwrap();
+            let endless =
+                "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT count(*) FROM n";
+            let asking = std::thread::spawn(move || database.count(endless, &[]).map(drop));
+            let begin = Instant::now();
+            while !asking.is_finished() {
+                assert!(begin.elapsed() < Duration::from_secs(60), "it is still running");
+                std::thread::sleep(Duration::from_millis(20));
+                stop();
+            }
+            assert!(asking.join().unwrap().is_err());
+        }
+    }
+}

@@ -194,7 +194,7 @@ fn a_page_has_the_report_that_was_stored() {
         };
         Store::open(&store).unwrap().search_whole(&search, 0).unwrap().pop().unwrap()
     };
-    let app = of_rule("spark-parallelism");
+    let app = of_rule("spark-skew");
     let report: serde_json::Value = serde_json::from_str(app.report.as_deref().unwrap()).unwrap();
     let server = Running::start(options(store.clone()));
     let page = server.get(&format!("/application/{}", app.run.id)).body;

@@ -7,6 +7,7 @@ use super::whole_report::WholeReport;
 use super::{minute, page};
 use crate::document::{Block, Cell, Column, Figure, Finding, Row, Section, Table, Value};
 use crate::history::words;
+use elephant_base::units::Millis;
 use elephant_store::{Grouping, StoredApplication, local_path};
 
 /// The page of all applications with one id: attempts, or those of several clusters. `is_there` tells whether the file
@@ -49,7 +50,8 @@ fn answer<'a>(
     let run = &app.run;
     let attempt = run.attempt.as_deref().map(|attempt| format!(", attempt {attempt}")).unwrap_or_default();
     let name = run.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let hours = |hours: Option<f64>| Value::known(hours, |hours| Value::Amount(hours, "GB·h"));
+    let hours =
+        |hours: Option<f64>| hours.map_or(Value::Own("unknown"), |hours| Value::Amount(hours, "GB·h"));
     let figure =
         |name, value, remark: Option<String>| Figure { name, value, remarks: remark.into_iter().collect() };
     let share = run.wasted_gb_hours.zip(run.used_gb_hours).filter(|(_, used)| *used > 0.0);
@@ -133,8 +135,11 @@ fn troubles<'a>(app: &'a StoredApplication, report: &WholeReport, suffix: &str) 
         let first = trouble.remedy.iter().filter(|_| advice.is_empty());
         let advice = first.chain(advice).map(|advice| format!("→ {advice}"));
         let sure = confidence.map(|confidence| format!("How sure: {confidence}."));
-        let memory = trouble.saved_gb_hours.map(|hours| format!("{} GB·h", words::amount(hours)));
-        let time = trouble.saved_time.map(|time| time.to_string());
+        let memory = trouble
+            .saved_gb_hours
+            .filter(|hours| *hours > 0.0)
+            .map(|hours| format!("{} GB·h", words::amount(hours)));
+        let time = trouble.saved_time.filter(|time| *time > Millis::ZERO).map(|time| time.to_string());
         let saved: Vec<String> = [memory, time].into_iter().flatten().collect();
         let saved = (!saved.is_empty()).then(|| format!("The remedy saves {}.", saved.join(" and ")));
         let finding = Finding {

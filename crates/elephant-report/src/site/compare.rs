@@ -6,7 +6,9 @@ use std::io;
 use super::whole_report::WholeReport;
 use super::{ADDRESSES, minute, page};
 use crate::document::{Block, Cell, Choice, Column, Field, Form, Row, Section, Table, Value};
+use crate::history::words::amount;
 use elephant_base::units::Millis;
+use elephant_base::whole::Whole as _;
 use elephant_store::StoredApplication;
 
 /// Parts of the run time that are shown, those that differ most.
@@ -87,7 +89,7 @@ fn costs<'a>(a: &'a StoredApplication, b: &'a StoredApplication) -> Section<'a> 
     };
     let hours = |hours: f64| Value::Amount(hours, "GB·h");
     let cores = |hours: f64| Value::Amount(hours, "core-hours");
-    let count = |count: f64| Value::Amount(count, "");
+    let count = |count: f64| Value::Count(count.as_u64());
     let time = |app: &StoredApplication| app.run.run_time.map(Millis::as_f64);
     let number = |count: Option<u64>| count.map(|count| count as f64);
     let rows = vec![
@@ -115,7 +117,8 @@ fn costs<'a>(a: &'a StoredApplication, b: &'a StoredApplication) -> Section<'a> 
 
 fn quantity<'a>(name: &'static str, [a, b]: [Option<f64>; 2], shown: impl Fn(f64) -> Value<'a>) -> Row<'a> {
     let ratio = a.zip(b).filter(|(a, _)| *a > 0.0).map(|(a, b)| b / a);
-    let ratio = ratio.map_or(Value::Nothing, |ratio| Value::Sorted(format!("{ratio:.2}×"), Some(ratio)));
+    let ratio =
+        ratio.map_or(Value::Nothing, |ratio| Value::Sorted(format!("{}×", amount(ratio)), Some(ratio)));
     Row::new([
         Cell::from(Value::Own(name)),
         Value::known(a, &shown).into(),

@@ -1,5 +1,7 @@
 //! Sums over the tasks of each executor.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use super::build::StageRecord;
@@ -9,26 +11,54 @@ use elephant_model::model::spark::{Executor, ExecutorTotals, Rare};
 use elephant_model::model::table::{Attempts, Outcome, TimePoint};
 use elephant_model::model::{Interner, Symbol};
 
+/// The places of executors by their ids.
+#[derive(Default)]
+struct Lives {
+    /// The first one of each id: there may be a million, and few ids are used again.
+    first: FxHashMap<Symbol, u32>,
+    /// All of those ids that were used again.
+    again: FxHashMap<Symbol, Vec<u32>>,
+}
+
+impl Lives {
+    fn of(executors: &[Executor], strings: &Interner) -> Self {
+        let mut lives = Self::default();
+        for (place, executor) in (0..).zip(executors) {
+            let Some(symbol) = strings.find(&executor.id) else { continue };
+            match lives.first.entry(symbol) {
+                Entry::Vacant(vacant) => drop(vacant.insert(place)),
+                Entry::Occupied(first) => {
+                    lives.again.entry(symbol).or_insert_with(|| vec![*first.get()]).push(place);
+                }
+            }
+        }
+        lives
+    }
+
+    /// In the order of their starts.
+    fn places(&self, symbol: Symbol) -> Option<&[u32]> {
+        let again = self.again.get(&symbol).map(Vec::as_slice);
+        again.or_else(|| self.first.get(&symbol).map(std::slice::from_ref))
+    }
+}
+
 /// Adds every attempt to its executor. If an id was used again, an attempt belongs to the executor that was
 /// alive at its launch.
 pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings: &Interner) {
-    let mut lives: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
-    for (place, executor) in executors.iter().enumerate() {
-        if let Some(symbol) = strings.find(&executor.id) {
-            lives.entry(symbol).or_default().push(place);
-        }
-    }
+    let lives = Lives::of(executors, strings);
     let mut cpu_nanos = vec![0; executors.len()];
     for record in stages {
         let attempts = &record.group.attempts;
         for row in 0..attempts.len() {
-            let Some(places) = attempts.executor(row).and_then(|symbol| lives.get(&symbol)) else { continue };
+            let Some(places) = attempts.executor(row).and_then(|symbol| lives.places(symbol)) else {
+                continue;
+            };
             let launched = attempts.time(row, TimePoint::Start);
-            let alive = |place: &&usize| {
-                let removed = executors.get(**place).and_then(|executor| executor.removed_at);
+            let alive = |place: &&u32| {
+                let removed = executors.get(**place as usize).and_then(|executor| executor.removed_at);
                 removed.is_none_or(|removed| launched.is_none_or(|launched| launched <= removed))
             };
-            let place = places.iter().find(alive).or(places.last()).copied();
+            let place = places.iter().find(alive).or(places.last()).map(|place| *place as usize);
             if let Some(executor) = place.and_then(|place| executors.get_mut(place)) {
                 add(executor, attempts, row);
             }

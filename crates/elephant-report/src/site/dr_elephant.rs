@@ -7,6 +7,7 @@ use std::io;
 use serde::Serialize;
 
 use super::json::bytes;
+use super::whole_report::{Identity, WholeReport};
 use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_base::whole::Whole as _;
@@ -26,17 +27,17 @@ struct AppResult<'a> {
     start_time: Option<i64>,
     finish_time: Option<i64>,
     tracking_url: Option<&'a str>,
-    job_type: Option<&'static str>,
+    job_type: Option<String>,
     severity: String,
     score: u64,
     workflow_depth: Option<u64>,
-    scheduler: Option<&'a str>,
+    scheduler: Option<String>,
     job_name: Option<&'a str>,
-    job_exec_id: Option<&'a str>,
-    flow_exec_id: Option<&'a str>,
+    job_exec_id: Option<String>,
+    flow_exec_id: Option<String>,
     job_def_id: &'a str,
-    flow_def_id: Option<&'a str>,
-    job_exec_url: Option<&'a str>,
+    flow_def_id: Option<String>,
+    job_exec_url: Option<String>,
     flow_exec_url: Option<&'a str>,
     job_def_url: Option<&'a str>,
     flow_def_url: Option<&'a str>,
@@ -104,6 +105,10 @@ pub fn users(users: &[Group]) -> io::Result<Vec<u8>> {
 
 fn result<'a>(app: &'a StoredApplication, rules: &[&'a RuleInfo]) -> AppResult<'a> {
     let run = &app.run;
+    let mut report = WholeReport::of(app.report.as_deref());
+    let heuristics = heuristics(app, &report, rules);
+    let identity = report.identity.take();
+    let of_scheduler = |part: fn(&Identity) -> &Option<String>| part(identity.as_ref()?).clone();
     let end = || Some(run.submitted?.as_millis().saturating_add_unsigned(run.run_time.map(Millis::get)?));
     AppResult {
         // Dr. Elephant knew MapReduce's jobs by their names at YARN.
@@ -117,29 +122,33 @@ fn result<'a>(app: &'a StoredApplication, rules: &[&'a RuleInfo]) -> AppResult<'
         start_time: run.submitted.map(Timestamp::as_millis),
         finish_time: app.finished.map(Timestamp::as_millis).or_else(end),
         tracking_url: None,
-        job_type: (app.engine == "spark").then_some("Spark"),
+        job_type: if app.engine == "spark" { Some("Spark".to_owned()) } else { report.job_type },
         severity: severity(run.severity),
         score: app.score,
         workflow_depth: None,
-        scheduler: None,
+        scheduler: of_scheduler(|identity| &identity.scheduler),
         job_name: run.name.as_deref(),
-        job_exec_id: None,
-        flow_exec_id: None,
+        job_exec_id: of_scheduler(|identity| &identity.task),
+        flow_exec_id: of_scheduler(|identity| &identity.run),
         job_def_id: &app.job,
-        flow_def_id: None,
-        job_exec_url: None,
+        flow_def_id: of_scheduler(|identity| &identity.flow),
+        job_exec_url: of_scheduler(|identity| &identity.link),
         flow_exec_url: None,
         job_def_url: None,
         flow_def_url: None,
         resource_used: mb_seconds(run.used_gb_hours),
         resource_wasted: mb_seconds(run.wasted_gb_hours),
-        total_delay: None,
-        yarn_app_heuristic_results: heuristics(app, rules),
+        total_delay: report.wait.map(Millis::get),
+        yarn_app_heuristic_results: heuristics,
     }
 }
 
 /// One result for each rule, with a detail for each of its findings.
-fn heuristics<'a>(app: &'a StoredApplication, rules: &[&'a RuleInfo]) -> Vec<HeuristicResult<'a>> {
+fn heuristics<'a>(
+    app: &'a StoredApplication,
+    report: &WholeReport,
+    rules: &[&'a RuleInfo],
+) -> Vec<HeuristicResult<'a>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut results: Vec<(Severity, HeuristicResult<'a>)> = Vec::new();
     for finding in &app.findings {
@@ -149,7 +158,7 @@ fn heuristics<'a>(app: &'a StoredApplication, rules: &[&'a RuleInfo]) -> Vec<Heu
                 heuristic_class: None,
                 heuristic_name: info.map_or(&finding.rule, |info| &info.title),
                 severity: String::new(),
-                score: None,
+                score: report.score(&finding.rule),
                 yarn_app_heuristic_result_details: Vec::new(),
             };
             results.push((Severity::None, result));

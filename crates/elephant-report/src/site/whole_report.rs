@@ -18,6 +18,22 @@ pub(super) struct WholeReport {
     findings: Vec<Finding>,
     not_evaluated: Vec<NotEvaluated>,
     troubles: Vec<Trouble>,
+    /// Hive, Pig and others, of MapReduce's jobs.
+    pub(super) job_type: Option<String>,
+    /// Time in which it wanted resources and had none.
+    pub(super) wait: Option<Millis>,
+    /// The flow and the task of a scheduler that it belongs to.
+    pub(super) identity: Option<Identity>,
+}
+
+/// What a run is for its scheduler.
+#[derive(Deserialize)]
+pub(super) struct Identity {
+    pub(super) scheduler: Option<String>,
+    pub(super) flow: Option<String>,
+    pub(super) run: Option<String>,
+    pub(super) task: Option<String>,
+    pub(super) link: Option<String>,
 }
 
 /// A part of the run time.
@@ -50,6 +66,7 @@ struct Wall {
 struct Finding {
     rule: String,
     subject: String,
+    score: Option<u64>,
     evidence: Map<String, Json>,
 }
 
@@ -77,6 +94,9 @@ impl WholeReport {
             findings: list(&mut report, "findings"),
             not_evaluated: list(&mut report, "not_evaluated"),
             troubles: list(&mut report, "troubles"),
+            job_type: report.get("job_type").and_then(Json::as_str).map(str::to_owned),
+            wait: report.get("metrics").and_then(|all| all.get("wait_ms")?.as_u64()).map(Millis::new),
+            identity: report.remove("identity").and_then(|identity| serde_json::from_value(identity).ok()),
         }
     }
 
@@ -84,6 +104,14 @@ impl WholeReport {
     pub(super) fn trouble(&self, place: usize) -> Option<(&[String], Option<&str>)> {
         let trouble = self.troubles.get(place)?;
         Some((&trouble.advice, trouble.confidence.as_deref()))
+    }
+
+    /// The sum of the scores of a rule's findings, if each is known.
+    pub(super) fn score(&self, rule: &str) -> Option<u64> {
+        let mut scores =
+            self.findings.iter().filter(|finding| finding.rule == rule).map(|it| it.score).peekable();
+        scores.peek()?;
+        scores.sum()
     }
 
     /// The parts of the run time by name, in milliseconds.

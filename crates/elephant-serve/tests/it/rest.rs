@@ -26,8 +26,15 @@ fn an_application_has_the_fields_of_dr_elephant() {
     // MiB·s: 0.0052 GB·h of the job in `the_summary…`, times 3,686,400.
     assert_eq!((&app["resourceUsed"], &app["resourceWasted"]), (&json!(19_298), &json!(0)));
     // What is not known is not 0.
-    assert_eq!((&app["totalDelay"], &app["flowExecId"]), (&Value::Null, &Value::Null));
-    let heuristic = &app["yarnAppHeuristicResults"][0];
+    assert_eq!((&app["trackingUrl"], &app["flowExecId"]), (&Value::Null, &Value::Null));
+    let report = server.get("/api/v1/applications/job_1795256319232_0001").json();
+    let report = &report["applications"][0]["report"];
+    assert!(report["metrics"]["wait_ms"].is_u64());
+    assert_eq!(app["totalDelay"], report["metrics"]["wait_ms"]);
+    let heuristics = app["yarnAppHeuristicResults"].as_array().unwrap();
+    let sum = |scores: &[Value], of: &str| scores.iter().map(|it| it[of].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum(heuristics, "score"), sum(report["findings"].as_array().unwrap(), "score"));
+    let heuristic = &heuristics[0];
     let fields = "heuristicClass heuristicName severity score yarnAppHeuristicResultDetails";
     assert_eq!(keys(heuristic), fields.split_whitespace().collect::<Vec<_>>());
     assert_eq!(keys(&heuristic["yarnAppHeuristicResultDetails"][0]), ["name", "value", "details"]);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::whole_report::WholeReport;
+use super::whole_report::{Identity, WholeReport};
 use super::{minute, page};
 use crate::document::{Block, Cell, Column, Figure, Finding, Row, Section, Table, Value};
 use crate::history::words;
@@ -25,7 +25,7 @@ pub fn application(
         let suffix = if at == 0 { String::new() } else { format!("-{}", at + 1) };
         let report = WholeReport::of(app.report.as_deref());
         [
-            answer(app, (&suffix, found.len() == 1), is_there(&app.run.source)),
+            answer(app, &report, (&suffix, found.len() == 1), is_there(&app.run.source)),
             report.time(&suffix),
             troubles(app, &report, &suffix),
             configuration(app, &suffix),
@@ -44,6 +44,7 @@ pub fn application(
 /// The answer about one application, which is the title of the page if it is the only one.
 fn answer<'a>(
     app: &'a StoredApplication,
+    report: &WholeReport,
     (suffix, is_only): (&str, bool),
     is_there: Option<bool>,
 ) -> Section<'a> {
@@ -93,7 +94,7 @@ fn answer<'a>(
     let (own, headline) = if is_only { ("", Some(Block::Headline(title.clone()))) } else { (&*title, None) };
     Section::new(format!("answer{suffix}"), "", own)
         .with(headline)
-        .with(Block::Facts(facts(app)))
+        .with(Block::Facts(facts(app, report)))
         .with(Block::Links(
             "About this application",
             [job, before, user, queue].into_iter().flatten().collect(),
@@ -105,7 +106,7 @@ fn answer<'a>(
 }
 
 /// Engine, status, times and sizes, as far as they are known.
-fn facts(app: &StoredApplication) -> Vec<String> {
+fn facts(app: &StoredApplication, report: &WholeReport) -> Vec<String> {
     let run = &app.run;
     let count = |count: Option<u64>, what| count.map(|count| crate::words::plural(count, what));
     let known = [
@@ -116,6 +117,9 @@ fn facts(app: &StoredApplication) -> Vec<String> {
         count(app.tasks, "task"),
         count(app.failed_attempts.filter(|failed| *failed > 0), "failed attempt"),
         count(app.nodes, "node"),
+        run.cluster.as_ref().map(|cluster| format!("cluster {cluster}")),
+        report.job_type.clone(),
+        report.identity.as_ref().and_then(Identity::words),
     ];
     known.into_iter().flatten().collect()
 }

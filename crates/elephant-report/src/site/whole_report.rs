@@ -33,6 +33,7 @@ pub(super) struct Identity {
     pub(super) flow: Option<String>,
     pub(super) run: Option<String>,
     pub(super) task: Option<String>,
+    pub(super) owner: Option<String>,
     pub(super) link: Option<String>,
 }
 
@@ -81,6 +82,18 @@ struct Trouble {
     confidence: Option<String>,
     #[serde(default)]
     advice: Vec<String>,
+}
+
+impl Identity {
+    /// Which flow, run and task it is, and whose; `None` if none of these is known.
+    pub(super) fn words(&self) -> Option<String> {
+        let Self { scheduler, flow, run, task, owner, .. } = self;
+        let parts = [("flow", flow), ("task", task), ("run", run), ("owner", owner)];
+        let known = parts.iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_deref()?)));
+        let known: Vec<String> = known.collect();
+        let begin = scheduler.as_ref().map_or(String::new(), |scheduler| format!("{scheduler}: "));
+        (!known.is_empty()).then(|| format!("{begin}{}", known.join(", ")))
+    }
 }
 
 impl WholeReport {

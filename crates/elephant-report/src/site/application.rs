@@ -7,6 +7,7 @@ use super::whole_report::{Identity, WholeReport};
 use super::{minute, page};
 use crate::document::{Block, Cell, Column, Figure, Finding, Row, Section, Table, Value};
 use crate::history::words;
+use crate::wrap::clean;
 use elephant_base::units::Millis;
 use elephant_store::{Grouping, StoredApplication, local_path};
 
@@ -117,8 +118,8 @@ fn facts(app: &StoredApplication, report: &WholeReport) -> Vec<String> {
         count(app.tasks, "task"),
         count(app.failed_attempts.filter(|failed| *failed > 0), "failed attempt"),
         count(app.nodes, "node"),
-        run.cluster.as_ref().map(|cluster| format!("cluster {cluster}")),
-        report.job_type.clone(),
+        run.cluster.as_ref().map(|cluster| format!("cluster {}", clean(cluster))),
+        report.job_type.as_deref().map(clean),
         report.identity.as_ref().and_then(Identity::words),
     ];
     known.into_iter().flatten().collect()

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::document::{Block, Cell, Column, Row, Section, Table, Value};
 use crate::history::links::Addresses;
+use crate::wrap::clean;
 use elephant_base::units::{Bytes, Millis};
 use elephant_base::whole::Whole as _;
 use elephant_store::Grouping;
@@ -89,9 +90,10 @@ impl Identity {
     pub(super) fn words(&self) -> Option<String> {
         let Self { scheduler, flow, run, task, owner, .. } = self;
         let parts = [("flow", flow), ("task", task), ("run", run), ("owner", owner)];
-        let known = parts.iter().filter_map(|(what, name)| Some(format!("{what} {}", name.as_deref()?)));
+        let known =
+            parts.iter().filter_map(|(what, name)| Some(format!("{what} {}", clean(name.as_deref()?))));
         let known: Vec<String> = known.collect();
-        let begin = scheduler.as_ref().map_or(String::new(), |scheduler| format!("{scheduler}: "));
+        let begin = scheduler.as_ref().map_or(String::new(), |scheduler| format!("{}: ", clean(scheduler)));
         (!known.is_empty()).then(|| format!("{begin}{}", known.join(", ")))
     }
 }

@@ -1,6 +1,9 @@
-//! Parsers of whole numbers on the command line.
+//! Parsers of numbers and durations on the command line.
 
 use std::num::NonZeroUsize;
+
+use elephant_base::units::Millis;
+use elephant_rule::params::quantity::{Duration, Quantity};
 
 /// A whole number, 0 or more.
 pub(super) fn count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
@@ -23,6 +26,18 @@ pub(super) fn threads(text: &str) -> Result<u16, String> {
 pub(super) fn quantile(text: &str) -> Result<f64, String> {
     let quantile = text.parse().ok().filter(|quantile| *quantile > 0.0 && *quantile <= 1.0);
     quantile.ok_or_else(|| format!("expected a number above 0 and at most 1, got \"{text}\""))
+}
+
+/// A number above 0.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("it must be above 0".to_owned()) }
+}
+
+/// A time with its unit, such as 30s or 400d.
+pub(super) fn duration(text: &str) -> Result<Millis, String> {
+    let quantity: Quantity<Duration> = Quantity::parse(text)?;
+    Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is not a duration"))
 }
 
 #[cfg(test)]

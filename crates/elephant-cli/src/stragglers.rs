@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::Exit;
-use super::counts::{count, positive_count, quantile};
+use super::counts::{count, duration, positive, positive_count, quantile};
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::part_args::{PartArgs, hash_of_files, write_part};
@@ -30,7 +30,6 @@ use elephant_report::TextOptions;
 #[cfg(feature = "html")]
 use elephant_report::stragglers::write_html;
 use elephant_report::stragglers::{Shown, Table, write_csv, write_json, write_text};
-use elephant_rule::params::quantity::{Duration, Quantity};
 
 pub(super) const EXAMPLES: &str = "\
 Each task is compared with its group: the map tasks or the reduce tasks of a job, or one stage attempt. Every \
@@ -205,16 +204,6 @@ enum Clock {
     Wall,
     /// Spark's executor run time
     Run,
-}
-
-pub(super) fn positive(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
-    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("it must be above 0".to_owned()) }
-}
-
-pub(super) fn duration(text: &str) -> Result<Millis, String> {
-    let quantity: Quantity<Duration> = Quantity::parse(text)?;
-    Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is not a duration"))
 }
 
 impl Stragglers {

@@ -176,12 +176,17 @@ impl Store {
                 report: None,
             })
         })?;
-        let Some(stored) = stored else { return Ok(None) };
+        stored.map(|stored| self.with_details(place, stored)).transpose()
+    }
+
+    /// The same with findings, troubles, settings and the report of the application at this place.
+    fn with_details(&self, place: i64, stored: StoredApplication) -> Result<StoredApplication, StoreError> {
+        let of_place = || values![place];
         let findings =
             "SELECT rule, severity, subject, message FROM finding WHERE application = ?1 ORDER BY n";
         let troubles = "SELECT kind, severity, cause, remedy, saved_time, saved_memory FROM trouble WHERE application = ?1 ORDER BY n";
         let settings = "SELECT name, old, new FROM setting WHERE application = ?1 ORDER BY n";
-        Ok(Some(StoredApplication {
+        Ok(StoredApplication {
             findings: self.database.rows(findings, &of_place(), |row| {
                 Ok(StoredFinding {
                     rule: row.get(0)?,
@@ -207,7 +212,7 @@ impl Store {
             before: self.run_before(place)?,
             report: stored_report::read(&self.database, place)?,
             ..stored
-        }))
+        })
     }
 
     fn configuration_of(&self, place: i64) -> Result<Option<BTreeMap<String, String>>, StoreError> {

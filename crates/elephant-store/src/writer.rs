@@ -191,6 +191,18 @@ impl<'c> Writer<'c> {
         })?;
         self.last = Some(Written { place, reconnections: database.backend().reconnections() });
         let counted_before = self.found.add(app, &source, counts);
+        self.note_archives(app);
+        match app.limit.as_deref() {
+            Some(limits::TIME) => self.leave(app),
+            _ => app.sources.iter().for_each(|source| drop(self.states.remove(Path::new(source)))),
+        }
+        self.stored.added += u64::from(counts);
+        self.stored.added = self.stored.added.saturating_sub(u64::from(counted_before));
+        Ok(())
+    }
+
+    /// Notes the archives that an application is in.
+    fn note_archives(&mut self, app: &ApplicationReport) {
         for file in app.sources.iter().map(|source| file_of(self.listed, source)) {
             if app.sources.iter().all(|source| Path::new(source) != file) {
                 self.read_in_part.insert(file.to_path_buf());
@@ -199,13 +211,6 @@ impl<'c> Writer<'c> {
                 }
             }
         }
-        match app.limit.as_deref() {
-            Some(limits::TIME) => self.leave(app),
-            _ => app.sources.iter().for_each(|source| drop(self.states.remove(Path::new(source)))),
-        }
-        self.stored.added += u64::from(counts);
-        self.stored.added = self.stored.added.saturating_sub(u64::from(counted_before));
-        Ok(())
     }
 
     /// Whether an application must not be stored, because not all of it was read, and the store may have more. The next

@@ -5,9 +5,9 @@ use std::error::Error;
 use clap::{Args, ValueHint};
 
 use super::super::Exit;
+use super::super::counts::duration;
 use super::super::filter_args::moment;
 use super::super::output::Output;
-use super::super::stragglers::duration;
 use super::{StoreArgs, now};
 use elephant_base::units::{Millis, Timestamp};
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 
+use super::super::counts::duration;
 use super::super::finding_args::RuleArgs;
-use super::super::stragglers::duration;
 use super::super::{Exit, interrupt, output, warnings};
 use super::prune::{before, kept};
 use super::{ClusterArg, StoreArgs, nothing_shown, now, to_write};

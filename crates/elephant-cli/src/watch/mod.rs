@@ -11,11 +11,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::counts::{count, quantile};
+use super::counts::{count, duration, positive, quantile};
 use super::filter_args::FilterArgs;
 use super::limits::{Limit, size};
 use super::output::{self, OutputError};
-use super::stragglers::{duration, positive};
 use super::{Color, Exit};
 use detectors::Detectors;
 use elephant_analysis::stragglers::detect::Needs;

@@ -152,11 +152,8 @@ impl ApplicationStragglers {
         let by_median: Vec<JudgedGroup> = views.iter().map(|view| judged(app, view, &view.labels)).collect();
         let admitted = app.groups.iter().filter(|group| admits(group));
         let copies = admitted.map(Copies::of).fold(Copies::default(), Copies::and);
-        let mut keys = keys.into_iter();
-        let reports: Vec<GroupReport> = views
-            .iter()
-            .zip(labels)
-            .zip(found)
+        let (mut keys, of_views) = (keys.into_iter(), views.iter().zip(labels).zip(found));
+        let reports: Vec<GroupReport> = of_views
             .map(|((view, labels), causes)| {
                 GroupReport::of(app, view, &labels, causes, keys.next(), settings)
             })

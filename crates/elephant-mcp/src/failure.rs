@@ -3,6 +3,7 @@
 use elephant_store::StoreError;
 use thiserror::Error;
 
+use super::page::MOST_BYTES;
 use super::told::Told;
 
 /// Why a question has no answer. Each says what to do, as far as that is known.
@@ -26,6 +27,9 @@ pub(crate) enum Failure {
     /// A report is not what its reader expects.
     #[error("a report cannot be read: {0}; please report this")]
     Report(#[from] serde_json::Error),
+    /// An answer does not fit, whatever part of it is asked for.
+    #[error("the answer has {0} bytes, more than {MOST_BYTES}; please report this")]
+    Large(usize),
     /// A report cannot be written.
     #[error("a report cannot be written: {0}")]
     Written(#[from] std::io::Error),

@@ -22,7 +22,7 @@ pub struct Histories {
     /// That store.
     pub place: Place,
     /// Reads what is new or changed into it; an error says that no path could be read.
-    pub turn: Box<dyn Fn() -> Result<String, String> + Send + Sync>,
+    pub turn: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
 }
 
 /// What questions are answered from.

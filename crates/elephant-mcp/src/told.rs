@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A text that a log may have told: without characters that are not seen or that control what shows it, and cut at `MOST`
-/// bytes. It is data, whatever it says.
+/// A text that a log may have told: without characters that are not seen or that control what shows it, and cut so that it
+/// has at most `MOST` bytes, also in JSON. It is data, whatever it says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Told<const MOST: usize>(String);
@@ -20,15 +20,19 @@ pub(crate) type Name = Told<160>;
 pub(crate) type Value = Told<240>;
 /// A sentence, which may repeat names and messages.
 pub(crate) type Sentence = Told<600>;
+/// A line of advice, or what an answer lacks.
+pub(crate) type Advice = Told<400>;
 
 /// Marks that a text goes on.
 const MORE: char = '…';
 
 impl<const MOST: usize> Told<MOST> {
     pub(crate) fn of(text: &str) -> Self {
-        // Cleaning takes time, and makes a text only a little longer.
-        let cleaned = clean(beginning(text, MOST.saturating_add(1)));
-        if cleaned.len() <= MOST {
+        // Cleaning a long text takes time.
+        let start = beginning(text, MOST.saturating_add(1));
+        let cleaned = clean(start);
+        let whole = beginning(&cleaned, MOST);
+        if whole.len() == cleaned.len() && start.len() == text.len() {
             return Self(cleaned);
         }
         let mut kept = beginning(&cleaned, MOST.saturating_sub(MORE.len_utf8())).to_owned();
@@ -46,12 +50,14 @@ impl<const MOST: usize> Told<MOST> {
     }
 }
 
-/// At most so many bytes of the beginning.
+/// As much of the beginning as has so many bytes in JSON.
 fn beginning(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let mut size = 0;
+    let mut ends = text.char_indices().map(|(start, c)| {
+        size += c.len_utf8() + usize::from(matches!(c, '"' | '\\'));
+        (start, size)
+    });
+    let end = ends.find(|&(_, size)| size > most).map_or(text.len(), |(start, _)| start);
     text.get(..end).unwrap_or_default()
 }
 
@@ -137,13 +143,11 @@ mod tests {
     #[test]
     fn texts_of_logs_are_cleaned_and_cut_between_characters() {
         assert_eq!(Name::of("a\u{1b}[31m\nb\u{202e}c\u{200b}").as_str(), "a [31m b c ");
-        for unit in ["x", "é", "☃", "🐘", "\u{200b}", "::"] {
+        for unit in ["x", "é", "☃", "🐘", "\u{200b}", "::", "\"", "\\n"] {
             let told = Name::of(&unit.repeat(10_000));
-            assert!(told.as_str().len() <= 160, "{unit}");
-            assert!(
-                told.as_str().len() > 150 && told.as_str().ends_with('…') || unit == "\u{200b}",
-                "{told}"
-            );
+            let json = serde_json::to_string(&told).unwrap().len() - 2;
+            assert!(json <= 160 && told.as_str().ends_with('…'), "{told}");
+            assert!(json > 150 || unit == "\u{200b}", "{told}");
         }
         assert_eq!(Name::of(&"x".repeat(160)).as_str().len(), 160);
         assert!(Name::of(&"x".repeat(161)).as_str().ends_with('…'));
@@ -152,8 +156,9 @@ mod tests {
 
     #[test]
     fn arguments_have_a_longest_length() {
-        let read =
-            |text: &str| serde_json::from_value::<Argument<3>>(text.into()).map_err(|it| it.to_string());
+        let read = |text: &str| {
+            serde_json::from_value::<Argument<3>>(text.into()).map_err(|error| format!("{error}"))
+        };
         assert_eq!(read("abc").map(|read| read.0), Ok("abc".to_owned()));
         for bad in ["", "abcd", "éé"] {
             assert_eq!(read(bad), Err("a text has 1 to 3 bytes here".to_owned()));

@@ -89,7 +89,7 @@ fn ask<Q: Question>(context: &Context<'_>, arguments: JsonObject) -> Result<Answ
     let structured = serde_json::to_value(answer)?;
     let size = structured.to_string().len() + text.len();
     if size > MOST_BYTES {
-        return Err(Failure::Gone(format!("the answer has {size} bytes, more than {MOST_BYTES}")));
+        return Err(Failure::Large(size));
     }
     Ok(Answer { structured, text })
 }

@@ -89,37 +89,7 @@ fn stored_in(place: &Place, stored: &Stored) -> String {
     format!("{count} application{plural} stored{cut}{kept}; {place} has {}", stored.applications)
 }
 
-/// Stores what is new or changed below the paths, and says how much that is, or why no path could be read.
-#[cfg(any(feature = "mcp", feature = "serve"))]
-pub(super) fn read_changed(
-    place: &Place,
-    paths: &[std::path::PathBuf],
-    rules: &elephant_ruleset::RuleSet,
-    limits: elephant_base::limits::Limits,
-) -> Result<String, String> {
-    let options = Options { top: Some(0), limits, ..Options::default() };
-    let basis = Basis { rules, prices: None };
-    let failed = |error| failed(place, "write", &error).to_string();
-    let mut store = Store::create(place).map_err(failed)?;
-    let (known, progress) = ((rules.hash(), now()), engine::Progress::default());
-    let named = elephant_input::named::Named::from(paths);
-    let kept = store.keep_changed(named, &options.limits, known, |named, keeper| {
-        engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
-    });
-    let (read, stored) = kept.map_err(failed)?;
-    let stored = stored.map_err(failed)?;
-    super::warnings::print(&read.problems, None);
-    if read.named_input_failed {
-        let first = read.problems.first().map(|entry| entry.problem.message.clone());
-        return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
-    }
-    let kept = if stored.cut > 0 { ", and some not whole" } else { "" };
-    let added =
-        if stored.added == 1 { "1 application".to_owned() } else { format!("{} applications", stored.added) };
-    Ok(format!("{added} stored{kept}, {} in all", stored.applications))
-}
-
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

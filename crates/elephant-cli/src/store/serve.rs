@@ -9,10 +9,15 @@ use clap::{Args, ValueHint};
 
 use super::super::finding_args::RuleArgs;
 use super::super::stragglers::duration;
-use super::super::{Exit, interrupt, output};
-use super::{StoreArgs, read_changed};
+use super::super::{Exit, interrupt, output, warnings};
+use super::{StoreArgs, now};
 use elephant_base::units::Millis;
-use elephant_serve::{Access, Ingest, Limits, Server};
+use elephant_engine::engine::{self, Options, Progress};
+use elephant_input::named::Named;
+use elephant_ruleset::RuleSet;
+use elephant_serve::{Access, Ingest, Limits, Server, Turn};
+use elephant_store::{Place, Store};
+use elephant_verdict::troubles::Basis;
 
 pub(crate) const EXAMPLES: &str = "\
 Shows what ingest stored: where the waste is and what is new, each application, job, user, queue, node and rule, and a
@@ -82,7 +87,33 @@ impl Serve {
             return Ok(None);
         }
         let (place, paths, rules) = (self.store.store.clone(), self.ingest.clone(), self.rules.load()?);
-        let turn = move || read_changed(&place, &paths, &rules, elephant_base::limits::Limits::default());
+        let turn = move || ingest(&place, &paths, &rules);
         Ok(Some(Ingest { every: Duration::from_millis(self.every.get()), turn: Box::new(turn) }))
     }
+}
+
+fn counted(applications: u64) -> String {
+    if applications == 1 { "1 application".to_owned() } else { format!("{applications} applications") }
+}
+
+/// Reads what is new or changed, and stores it.
+fn ingest(place: &Place, paths: &[PathBuf], rules: &RuleSet) -> Turn {
+    let options = Options { top: Some(0), ..Options::default() };
+    let basis = Basis { rules, prices: None };
+    let failed = |error| super::failed(place, "write", &error).to_string();
+    let mut store = Store::create(place).map_err(failed)?;
+    let (known, progress) = ((rules.hash(), now()), Progress::default());
+    let named = Named { paths, ..Named::default() };
+    let kept = store.keep_changed(named, &options.limits, known, |named, keeper| {
+        engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
+    });
+    let (read, stored) = kept.map_err(failed)?;
+    let stored = stored.map_err(failed)?;
+    warnings::print(&read.problems, None);
+    if read.named_input_failed {
+        let first = read.problems.first().map(|entry| entry.problem.message.clone());
+        return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
+    }
+    let kept = if stored.cut > 0 { ", and some not whole" } else { "" };
+    Ok(format!("{} stored{kept}, {} in all", counted(stored.added), stored.applications))
 }

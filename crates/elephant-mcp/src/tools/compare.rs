@@ -196,6 +196,7 @@ fn compared(pair: Pair, mut part: Part) -> Result<(Compared, String), Failure> {
         part.line(&format!("{side}: {} · {name} · {}", label.id, label.status));
     }
     notes.truncate(MOST_NOTES);
+    part.reserve(&(&a, &b, &notes));
     let figures: Result<Vec<Figure>, Failure> = figures
         .into_iter()
         .map(|(key, sides)| {

@@ -12,7 +12,7 @@ use crate::analyses::Analysis;
 use crate::failure::Failure;
 use crate::library::{Context, Which};
 use crate::page::{After, Part};
-use crate::told::{Name, Sentence, Told, Value, Word};
+use crate::told::{Advice, Name, Sentence, Told, Value, Word};
 use crate::tool::Question;
 
 /// Lines of advice of one trouble: the others are alternatives.
@@ -47,7 +47,7 @@ pub(crate) struct Diagnosis {
     /// Settings that are right for all troubles together
     configuration: Vec<Setting>,
     /// What the answer lacks, and what to do about it; null if it lacks nothing
-    missing: Option<Sentence>,
+    missing: Option<Advice>,
     /// The cursor of the next part; null at the end
     next: Option<String>,
 }
@@ -114,7 +114,7 @@ struct Trouble {
     /// How sure the cause is: measured, inferred or weak; null in a store
     confidence: Option<Told<20>>,
     #[schemars(length(max = 2))]
-    advice: Vec<Sentence>,
+    advice: Vec<Advice>,
     savings: Savings,
 }
 
@@ -179,6 +179,7 @@ impl Question for Diagnose {
             Err(failure) => return Err(failure),
         };
         let parts = if part.is_first() { told.parts } else { Vec::new() };
+        part.reserve(&(&about, &parts, &told.missing, &told.missing));
         let turn = told.turn.map_or(String::new(), |turn| format!(" Whose turn: {}.", turn.words()));
         let troubles = part.take(told.troubles, trouble_line);
         let configuration = part.take(told.settings, setting_line);
@@ -205,7 +206,7 @@ struct Known {
     parts: Vec<RunTimePart>,
     troubles: Vec<Trouble>,
     settings: Vec<Setting>,
-    missing: Option<Sentence>,
+    missing: Option<Advice>,
 }
 
 fn of_history(analysis: &Analysis) -> Result<Known, Failure> {

@@ -16,7 +16,7 @@ use crate::tool::Question;
 /// Operators of a query that took longest.
 const MOST_OPERATORS: usize = 3;
 /// Stages of a query or an operator that are named.
-const MOST_STAGES: usize = 10;
+const MOST_STAGES: usize = 5;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -137,7 +137,7 @@ struct Tasks {
 struct Query {
     id: u64,
     name: Name,
-    #[schemars(length(max = 10))]
+    #[schemars(length(max = 5))]
     stages: Vec<Told<20>>,
     task_time_ms: Option<u64>,
     input_bytes: Option<u64>,
@@ -152,8 +152,8 @@ struct Query {
 #[schemars(inline)]
 struct Operator {
     name: Told<80>,
-    text: Value,
-    #[schemars(length(max = 10))]
+    text: Name,
+    #[schemars(length(max = 5))]
     stages: Vec<Told<20>>,
     /// Its share of the time of tasks, as far as its metrics tell
     time_ms: Option<u64>,
@@ -191,6 +191,7 @@ impl Question for Evidence {
         let report: Report = json(&context.analysis(&found.stored)?)?;
         let mut part = Part::after(self.cursor.as_ref())?;
         let application = About::of(&found);
+        part.reserve(&application);
         part.line(&application.line.to_string());
         match &self.rule {
             None => Ok(choices(application, report.findings, part)),
@@ -249,6 +250,7 @@ fn numbers(
     let Whole { finding, evidence, thresholds } = whole;
     part.line(&format!("{} {} in {}: {}", finding.severity, finding.rule, finding.subject, finding.message));
     let phase = phases.into_iter().find(|phase| phase.subject == finding.subject);
+    part.reserve(&(&finding, &phase));
     let measured = evidence.into_iter().map(|(key, value)| Measured { key: Told::of(&key), value });
     let measured = part.take(measured, |measured| format!("{} = {}", measured.key, words(&measured.value)));
     let thresholds = thresholds.into_iter().map(|(key, cutoffs)| Threshold { key: Told::of(&key), cutoffs });
@@ -279,7 +281,9 @@ impl Query {
         self.stages.truncate(MOST_STAGES);
         self.operators.sort_by_key(|operator| std::cmp::Reverse(operator.time_ms));
         self.operators.truncate(MOST_OPERATORS);
-        self.operators.iter_mut().for_each(|operator| operator.stages.truncate(MOST_STAGES));
+        for operator in &mut self.operators {
+            operator.stages.truncate(MOST_STAGES);
+        }
         self
     }
 }

@@ -15,7 +15,7 @@ use crate::about::{About, Level};
 use crate::failure::Failure;
 use crate::library::{Context, Which};
 use crate::page::{After, Part};
-use crate::told::{Name, Sentence, Told, Value, Word};
+use crate::told::{Advice, Name, Sentence, Told, Value, Word};
 use crate::tool::Question;
 
 /// Lines of advice of one failure.
@@ -47,7 +47,7 @@ pub(crate) struct Explained {
     /// The page of the kind of failure that was asked for: lines of Markdown
     page: Vec<PageLine>,
     /// What the answer lacks, and what to do about it; null if it lacks nothing
-    missing: Option<Sentence>,
+    missing: Option<Advice>,
     /// The cursor of the next part; null at the end
     next: Option<String>,
 }
@@ -71,7 +71,7 @@ struct Cause {
     /// Who acts in most cases
     whose_turn: Option<Turn>,
     #[schemars(length(max = 2))]
-    advice: Vec<Sentence>,
+    advice: Vec<Advice>,
 }
 
 /// A finding that is a consequence.
@@ -121,6 +121,7 @@ fn of_application(
         }
         Err(failure) => return Err(failure),
     };
+    part.reserve(&(&about, &missing, &missing));
     let failures = part.take(causes, cause_line);
     let followed =
         part.take(consequences, |it| format!("only followed: {} in {}: {}", it.rule, it.subject, it.message));
@@ -129,7 +130,7 @@ fn of_application(
         (false, Some(turn)) => format!("Why it failed. Whose turn: {}.", turn.words()),
         (false, None) => "Failures, none of which is known to have ended the run.".to_owned(),
     };
-    let lacks = missing.as_ref().map_or(String::new(), |missing: &Sentence| format!(" {missing}."));
+    let lacks = missing.as_ref().map_or(String::new(), |missing: &Advice| format!(" {missing}."));
     let text = part.text(&format!("{introduction}{lacks}"));
     let next = part.next();
     let application = Some(about);

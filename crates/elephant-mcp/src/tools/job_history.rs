@@ -136,6 +136,7 @@ impl Question for History {
 
 fn told(runs: &Runs, realised: &[Realised], mut part: Part) -> (JobRuns, String) {
     let job: Name = Told::of(&runs.job);
+    part.reserve(&job);
     part.line(&format!("job {job}"));
     let changes = part.take(runs.changes.iter().map(level), |change| {
         let values = match change.measure {

@@ -244,6 +244,7 @@ fn size(name: &str, written: Option<&Argument<40>>) -> Result<Option<Bytes>, Fai
 }
 
 fn predicted(application: About, replayed: Replayed, mut part: Part) -> (Predicted, String) {
+    part.reserve(&application);
     part.line(&application.line.to_string());
     let Replayed { unknown, replay, .. } = replayed;
     let Some(Replay { now, scenarios, scaling }) = replay else {
@@ -256,12 +257,13 @@ fn predicted(application: About, replayed: Replayed, mut part: Part) -> (Predict
         return (predicted, text);
     };
     let error = now.residual_percent.get();
+    part.reserve(&now);
     let scenarios = part.take(scenarios, scenario_line);
     let (varied, now_count, points) = match scaling {
         Some(Scaling { resource, now_count, points }) => (Some(resource), Some(now_count), points),
         None => (None, None, Vec::new()),
     };
-    let of = varied.as_ref().map_or(String::new(), |varied| varied.to_string());
+    let of = varied.as_ref().map(ToString::to_string).unwrap_or_default();
     let points = part.take(points, |point| format!("{of} {}: {}", point.count, point.takes));
     let next = part.next();
     let predicted =

@@ -128,9 +128,9 @@ fn a_failure_has_its_innermost_cause_and_who_acts() {
 
 #[test]
 fn damaged_histories_say_so() {
-    let (options, _folder) = of_histories();
-    let mut client = Client::start(options);
-    let told = client.told("diagnose", &json!({ "application": "job_1_truncated_mid_event" }).clone());
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = Client::start(library::of_paths(vec![library::testdata("broken")], &folder));
+    let told = client.told("diagnose", &json!({ "application": "job_1795255923144_0001" }));
     assert_eq!(told.structured["application"]["complete"], false);
     assert!(told.structured["missing"].as_str().unwrap().contains("incomplete"), "{}", told.structured);
 }

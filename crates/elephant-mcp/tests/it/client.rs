@@ -96,7 +96,7 @@ impl Client {
         let size = told.text.len() + told.structured.to_string().len();
         assert!(size <= MOST_BYTES, "{tool} {arguments}: {size} bytes");
         let wrong: Vec<String> =
-            output_schemas()[tool].iter_errors(&told.structured).map(|error| error.to_string()).collect();
+            output_schemas()[tool].iter_errors(&told.structured).map(|error| format!("{error}")).collect();
         assert!(wrong.is_empty(), "{tool} {arguments}: {wrong:?} in {}", told.structured);
         told
     }

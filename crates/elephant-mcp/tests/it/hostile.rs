@@ -33,7 +33,9 @@ fn log(planted: &str) -> String {
         failed: true,
         ..Default::default()
     });
-    app.executors.iter_mut().for_each(|executor| executor.host = planted.to_owned());
+    for executor in &mut app.executors {
+        planted.clone_into(&mut executor.host);
+    }
     let lines = app.text();
     let named = lines.lines().map(|line| {
         let mut event: Value = serde_json::from_str(line).unwrap();
@@ -46,7 +48,7 @@ fn log(planted: &str) -> String {
 fn plant(event: &mut Value, planted: &str) {
     match event {
         Value::Object(fields) => {
-            for (key, value) in fields.iter_mut() {
+            for (key, value) in &mut *fields {
                 let is_named = [
                     "App Name",
                     "User",
@@ -133,7 +135,9 @@ fn what_a_log_says_stays_in_its_fence_and_field() {
     for planted in PLANTED {
         let answers = answers(planted);
         assert!(answers.len() > 8);
-        answers.iter().for_each(|told| check(told, planted));
+        for told in &answers {
+            check(told, planted);
+        }
         // It is there, so that the test sees it.
         let told = answers.iter().any(|told| {
             let mut found = false;

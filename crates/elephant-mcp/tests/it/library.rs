@@ -41,19 +41,19 @@ pub fn empty() -> Options {
 }
 
 /// Stores what is new or changed below the paths.
-pub fn ingest(place: &Place, paths: &[PathBuf]) -> Result<String, String> {
+pub fn ingest(place: &Place, paths: &[PathBuf]) -> Result<(), String> {
     let rules = rules();
     let options = engine::Options { top: Some(0), ..engine::Options::default() };
     let basis = Basis { rules: &rules, prices: None };
-    let mut store = Store::create(place).map_err(|error| error.to_string())?;
+    let mut store = Store::create(place).map_err(|error| format!("{error}"))?;
     let named = Named { paths, ..Named::default() };
     let known = (rules.hash(), Timestamp::from_millis(1_700_000_000_000));
     let kept = store.keep_changed(named, &Limits::default(), known, |named, keeper| {
         engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None)).0
     });
-    let (read, stored) = kept.map_err(|error| error.to_string())?;
-    stored.map_err(|error| error.to_string())?;
-    if read.named_input_failed { Err("a path cannot be read".to_owned()) } else { Ok(String::new()) }
+    let (read, stored) = kept.map_err(|error| format!("{error}"))?;
+    stored.map_err(|error| format!("{error}"))?;
+    if read.named_input_failed { Err("a path cannot be read".to_owned()) } else { Ok(()) }
 }
 
 pub fn place(folder: &TempDir) -> Place {

@@ -69,7 +69,7 @@ impl Mcp {
         let options = Options {
             store: self.store.clone(),
             histories: folder.as_ref().map(|folder| self.histories(folder)).transpose()?,
-            rules: self.rules.load()?,
+            rules: self.rules.load()?.into(),
             prices: self.prices.as_deref().map(Prices::read).transpose()?,
             limits: self.limits.limits(),
             fresh: FRESH,

@@ -196,7 +196,7 @@ pub(crate) struct About {
     pub(crate) line: Line,
     /// spark or mapreduce
     pub(crate) engine: Told<20>,
-    /// The key of its job, for job_history
+    /// The key of its job, for `job_history`
     pub(crate) job: Name,
     /// Whether its history is whole
     pub(crate) complete: bool,

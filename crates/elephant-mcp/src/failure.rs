@@ -18,6 +18,9 @@ pub(crate) enum Failure {
     /// The answer needs more than a store has.
     #[error("{0}")]
     Gone(String),
+    /// There was no turn for it, or no answer in time.
+    #[error("{0}")]
+    Refused(String),
     /// The store cannot be read.
     #[error("the store cannot be read: {0}")]
     Store(#[from] StoreError),

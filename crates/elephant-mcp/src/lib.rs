@@ -8,6 +8,7 @@
 mod about;
 mod agent;
 mod analyses;
+mod door;
 mod failure;
 mod library;
 mod page;
@@ -16,6 +17,8 @@ mod told;
 mod tool;
 mod tools;
 
+pub use agent::Turns;
+pub use door::{Door, Reply};
 pub use library::{Histories, Options};
 pub use page::MOST_BYTES;
 pub use stdio::{McpError, Stopper, serve_on, serve_stdio};

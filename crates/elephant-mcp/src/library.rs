@@ -1,7 +1,8 @@
 //! What questions are answered from: a store, histories, or both.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use elephant_base::limits::Limits;
@@ -32,7 +33,7 @@ pub struct Options {
     /// Histories.
     pub histories: Option<Histories>,
     /// The rules that judge histories.
-    pub rules: RuleSet,
+    pub rules: Arc<RuleSet>,
     /// Prices of cores and memory, if there are any.
     pub prices: Option<Prices>,
     /// What reading one history may cost.
@@ -47,7 +48,7 @@ pub(crate) struct Library {
     histories: Option<Histories>,
     /// When the histories were read last.
     read: Mutex<Option<Instant>>,
-    rules: RuleSet,
+    rules: Arc<RuleSet>,
     prices: Option<Prices>,
     pub(crate) limits: Limits,
     pub(crate) fresh: Duration,
@@ -110,6 +111,25 @@ pub(crate) struct Found {
 /// What one question is answered from.
 pub(crate) struct Context<'a> {
     pub(crate) library: &'a Library,
+    /// A store that is open already, instead of the one that the user named.
+    pub(crate) lent: Option<&'a Store>,
+}
+
+/// A store for one question.
+pub(crate) enum Opened<'a> {
+    Own(Box<Store>),
+    Lent(&'a Store),
+}
+
+impl Deref for Opened<'_> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        match self {
+            Self::Own(store) => store,
+            Self::Lent(store) => store,
+        }
+    }
 }
 
 impl Library {
@@ -134,32 +154,33 @@ impl Library {
     }
 }
 
-impl Context<'_> {
-    pub(crate) const fn rules(&self) -> &RuleSet {
+impl<'a> Context<'a> {
+    pub(crate) fn rules(&self) -> &RuleSet {
         &self.library.rules
     }
 
     /// What applications are judged by.
-    pub(crate) const fn basis(&self) -> Basis<'_> {
+    pub(crate) fn basis(&self) -> Basis<'_> {
         Basis { rules: &self.library.rules, prices: self.library.prices.as_ref() }
     }
 
     /// A source with its store; `None` if the user named none of this kind.
-    fn open(&self, source: Source) -> Result<Option<Store>, Failure> {
+    fn open(&self, source: Source) -> Result<Option<Opened<'a>>, Failure> {
         let library = self.library;
-        let mut store = match (source, &library.store, &library.histories) {
-            (Source::Store, Some(place), _) => Store::open(place)?,
-            (Source::Histories, _, Some(histories)) => library.read_histories(histories)?,
+        let mut store = match (source, self.lent, &library.store, &library.histories) {
+            (Source::Store, Some(lent), ..) => return Ok(Some(Opened::Lent(lent))),
+            (Source::Store, None, Some(place), _) => Store::open(place)?,
+            (Source::Histories, .., Some(histories)) => library.read_histories(histories)?,
             _ => return Ok(None),
         };
         if let Some(prices) = &library.prices {
             store.set_prices(prices.clone());
         }
-        Ok(Some(store))
+        Ok(Some(Opened::Own(Box::new(store))))
     }
 
     /// The source that was asked for, or else the first that there is.
-    pub(crate) fn source(&self, wanted: Option<Source>) -> Result<(Source, Store), Failure> {
+    pub(crate) fn source(&self, wanted: Option<Source>) -> Result<(Source, Opened<'a>), Failure> {
         for source in Source::ALL.into_iter().filter(|source| wanted.is_none_or(|wanted| wanted == *source)) {
             if let Some(store) = self.open(source)? {
                 return Ok((source, store));

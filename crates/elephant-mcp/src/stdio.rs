@@ -9,7 +9,7 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 
-use super::agent::Agent;
+use super::agent::{Agent, Threads};
 use super::library::Options;
 
 /// Why a server ended before its client did.
@@ -63,7 +63,7 @@ where
         .map_err(McpError::Threads)?;
     let served = runtime.block_on(async {
         tokio::select! {
-            served = serve(Agent::new(options), streams()) => served,
+            served = serve(Agent::new(options, Threads::default()), streams()) => served,
             () = stopper.0.notified() => Ok(()),
         }
     });
@@ -72,7 +72,7 @@ where
     served
 }
 
-async fn serve<R, W>(agent: Agent, streams: (R, W)) -> Result<(), McpError>
+async fn serve<R, W>(agent: Agent<Threads>, streams: (R, W)) -> Result<(), McpError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,

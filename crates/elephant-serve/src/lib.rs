@@ -11,6 +11,9 @@ mod failure;
 mod filter;
 mod ingest;
 mod limits;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod names;
 mod openapi;
 mod operate;
 mod pages;

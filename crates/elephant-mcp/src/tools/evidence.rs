@@ -259,7 +259,7 @@ fn numbers(
     let in_stage = |query: &Query| {
         stage.as_ref().is_some_and(|stage| query.stages.iter().any(|it| it.as_str() == stage))
     };
-    let queries = queries.into_iter().filter(in_stage).map(|query| query.bounded());
+    let queries = queries.into_iter().filter(in_stage).map(Query::bounded);
     let queries = part.take(queries, query_line);
     let numbers = Numbers {
         application,

@@ -43,7 +43,7 @@ impl Client {
         let mut client = Self::connect(options);
         let version = "2025-11-25";
         let about = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "0" } });
-        let answer = client.request("initialize", about);
+        let answer = client.request("initialize", &about);
         assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         client
@@ -59,7 +59,7 @@ impl Client {
     }
 
     /// Sends a request, and returns its id.
-    pub fn ask(&mut self, method: &str, params: Value) -> i64 {
+    pub fn ask(&mut self, method: &str, params: &Value) -> i64 {
         self.last += 1;
         let id = self.last;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
@@ -74,7 +74,7 @@ impl Client {
     }
 
     /// The answer to a request, when nothing else is expected.
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
+    pub fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.ask(method, params);
         let answer = self.message();
         assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(id)), "{answer}");
@@ -83,7 +83,7 @@ impl Client {
 
     /// Calls a tool, and checks what holds for every answer: it fits the schema that the tool announces, and the bound.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Told {
-        let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let answer = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
         assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{answer}");
@@ -154,7 +154,7 @@ pub fn tools() -> &'static [Value] {
     static TOOLS: OnceLock<Vec<Value>> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let mut client = Client::start(super::library::empty());
-        client.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
+        client.request("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().clone()
     })
 }
 

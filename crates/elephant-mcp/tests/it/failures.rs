@@ -102,10 +102,10 @@ fn bad_arguments_are_told_to_the_agent() {
 #[test]
 fn only_faults_of_the_protocol_are_errors_of_the_protocol() {
     let mut client = Client::start(library::empty());
-    let unknown = client.request("tools/call", json!({ "name": "delete\u{1b}[2J", "arguments": {} }));
+    let unknown = client.request("tools/call", &json!({ "name": "delete\u{1b}[2J", "arguments": {} }));
     assert_eq!(unknown["error"]["code"], -32602);
     assert_eq!(unknown["error"]["message"], "unknown tool: delete [2J; tools/list has all of them");
-    assert_eq!(client.request("tools/none", json!({}))["error"]["code"], -32601);
+    assert_eq!(client.request("tools/none", &json!({}))["error"]["code"], -32601);
     for line in [
         "{",
         "nonsense",
@@ -117,7 +117,7 @@ fn only_faults_of_the_protocol_are_errors_of_the_protocol() {
         client.send(line);
     }
     // Whatever it says of these, it goes on.
-    let id = client.ask("ping", json!({}));
+    let id = client.ask("ping", &json!({}));
     loop {
         let message = client.message();
         if message["id"] == id {
@@ -222,13 +222,13 @@ fn a_slow_question_delays_no_ping_and_can_be_cancelled() {
     let mut client = Client::start(options);
     let list = || json!({ "name": "list_applications", "arguments": {} });
     // More than are answered at the same time.
-    let slow: Vec<i64> = (0..6).map(|_| client.ask("tools/call", list())).collect();
-    assert_eq!(client.request("ping", json!({}))["result"], json!({}));
+    let slow: Vec<i64> = (0..6).map(|_| client.ask("tools/call", &list())).collect();
+    assert_eq!(client.request("ping", &json!({}))["result"], json!({}));
     let cancelled = json!({ "requestId": slow[0], "reason": "enough" });
     client.send(
         &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }).to_string(),
     );
-    assert_eq!(client.request("ping", json!({}))["result"], json!({}));
+    assert_eq!(client.request("ping", &json!({}))["result"], json!({}));
     drop(allow);
     let mut answered: Vec<i64> = (1..6).map(|_| client.message()["id"].as_i64().unwrap()).collect();
     answered.sort_unstable();
@@ -240,7 +240,7 @@ fn a_slow_question_delays_no_ping_and_can_be_cancelled() {
 fn a_client_that_goes_ends_the_server_without_an_error() {
     let (options, allow, _folder) = slow();
     let mut client = Client::start(options);
-    client.ask("tools/call", json!({ "name": "list_applications", "arguments": {} }));
+    client.ask("tools/call", &json!({ "name": "list_applications", "arguments": {} }));
     client.close().unwrap();
     drop(allow);
     // Before it said anything, in the middle of a line, and with nonsense.

@@ -33,7 +33,7 @@ pub fn empty() -> Options {
     Options {
         store: None,
         histories: None,
-        rules: rules(),
+        rules: rules().into(),
         prices: None,
         limits: Limits::default(),
         fresh: Duration::from_secs(3600),

@@ -81,7 +81,7 @@ fn schemas_are_whole_and_bounded() {
 fn the_server_names_itself_and_says_what_is_trusted() {
     let mut client = Client::connect(library::empty());
     let about = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
-    let answer = client.request("initialize", about);
+    let answer = client.request("initialize", &about);
     let result = &answer["result"];
     assert_eq!(
         (&result["serverInfo"]["name"], &result["protocolVersion"]),

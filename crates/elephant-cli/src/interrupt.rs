@@ -98,7 +98,7 @@ pub(super) fn clear_on_interrupt(bar: &ProgressBar) {
 
 /// Calls `stop` on Ctrl-C and SIGTERM, instead of ending the process; a second signal ends it at once. Other signals keep
 /// their default effect.
-#[cfg(all(feature = "serve", unix))]
+#[cfg(all(any(feature = "mcp", feature = "serve"), unix))]
 pub(super) fn stop_on_interrupt(stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
@@ -123,7 +123,7 @@ pub(super) fn stop_on_interrupt(stop: impl FnOnce() + Send + 'static) -> io::Res
 }
 
 /// Windows ends the process on Ctrl-C; what was stored before stays.
-#[cfg(all(feature = "serve", not(unix)))]
+#[cfg(all(any(feature = "mcp", feature = "serve"), not(unix)))]
 pub(super) fn stop_on_interrupt(_: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }

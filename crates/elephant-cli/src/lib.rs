@@ -17,6 +17,8 @@ mod limits;
 mod locale;
 mod logging;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod nodes;
 mod output;
 mod part_args;
@@ -116,6 +118,10 @@ enum Command {
     #[cfg(feature = "serve")]
     #[command(after_help = store::serve::EXAMPLES)]
     Serve(store::serve::Serve),
+    /// Answer an agent's questions about histories or a database, by the Model Context Protocol
+    #[cfg(feature = "mcp")]
+    #[command(after_help = mcp::EXAMPLES)]
+    Mcp(mcp::Mcp),
     /// Simulate clusters and tasks, to rate detectors of stragglers where the truth is known
     #[command(subcommand, after_help = simulate::EXAMPLES)]
     Simulate(simulate::Simulate),
@@ -214,6 +220,8 @@ pub fn run() -> ExitCode {
         Command::Prune(command) => command.run(),
         #[cfg(feature = "serve")]
         Command::Serve(command) => command.run(),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Simulate(command) => command.run(),

@@ -12,7 +12,6 @@ use elephant_base::units::{three_digits_grouped, with_thousands};
 use elephant_engine::conditions::Conditions;
 use elephant_engine::results::{ApplicationReport, Summary};
 use elephant_model::diagnosis::Actor;
-use elephant_model::model::Status;
 use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
 use elephant_rule::wording::percent;
@@ -223,9 +222,7 @@ fn minute(at: Timestamp) -> Option<String> {
 
 /// Who can remove the cause of the failure that ended a run; `None` if no failure did, or if its cause is unknown.
 pub(super) fn whose_turn(app: &ApplicationReport) -> Option<&'static str> {
-    let ended = matches!(app.status, Status::Failed | Status::Killed);
-    let failure = app.troubles.iter().filter(|_| ended).find_map(|trouble| trouble.failure.as_ref())?;
-    Some(match failure.kind.actor() {
+    Some(match app.who_acts()? {
         Actor::UserCode => "Whose turn: the developers of the application (code, libraries or data)",
         Actor::Configuration => "Whose turn: whoever submits the application (a setting)",
         Actor::Cluster => "Whose turn: the operators of the cluster",

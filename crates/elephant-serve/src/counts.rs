@@ -12,6 +12,9 @@ pub(crate) const BOUNDS: [f64; 8] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 2.0, 10.0
 /// The route that stands for all addresses without one.
 pub(crate) const NO_ROUTE: &str = "none";
 
+/// The address of messages, which is no route of the table.
+pub(crate) const MESSAGES: &str = "/mcp";
+
 /// Counters that requests share.
 #[derive(Debug)]
 pub(crate) struct Counts {
@@ -39,7 +42,7 @@ pub(crate) struct Counted {
 
 impl Default for Counts {
     fn default() -> Self {
-        let routes = ROUTES.iter().map(|route| route.path).chain([NO_ROUTE]);
+        let routes = ROUTES.iter().map(|route| route.path).chain([MESSAGES, NO_ROUTE]);
         Self {
             routes: routes.map(|path| (path, OfRoute::default())).collect(),
             refused: AtomicU64::default(),

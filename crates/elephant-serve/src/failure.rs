@@ -19,6 +19,14 @@ pub(crate) enum Failure {
     /// The request has a body, which no route reads.
     #[error("a request has no body here")]
     Body,
+    /// The route answers no such method, but messages.
+    #[cfg(feature = "mcp")]
+    #[error("this address only answers POST")]
+    NoMessage,
+    /// A message is too long.
+    #[cfg(feature = "mcp")]
+    #[error("a message has at most {} KiB", super::mcp::MOST_BYTES / 1024)]
+    Long,
     /// The client may not ask.
     #[error("{0}")]
     Forbidden(&'static str),
@@ -51,6 +59,10 @@ impl Failure {
             Self::Bad(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            #[cfg(feature = "mcp")]
+            Self::NoMessage => StatusCode::METHOD_NOT_ALLOWED,
+            #[cfg(feature = "mcp")]
+            Self::Long => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Body => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Busy | Self::Store(_) | Self::Late => StatusCode::SERVICE_UNAVAILABLE,
@@ -64,6 +76,16 @@ impl Failure {
         match self {
             Self::Busy => Some("2"),
             Self::TooLong | Self::Store(_) => Some("30"),
+            _ => None,
+        }
+    }
+
+    /// The methods that the address answers, if the method is what is wrong.
+    pub(crate) const fn allowed(&self) -> Option<&'static str> {
+        match self {
+            Self::Method => Some("GET, HEAD"),
+            #[cfg(feature = "mcp")]
+            Self::NoMessage => Some("POST"),
             _ => None,
         }
     }

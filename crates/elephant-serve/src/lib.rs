@@ -12,6 +12,9 @@ mod filter;
 mod ingest;
 mod kept;
 mod limits;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod names;
 mod openapi;
 mod operate;
 mod pages;

@@ -23,6 +23,9 @@ const PROBLEM: &str = "application/problem+json";
 pub(crate) enum Reply {
     /// Content of a type.
     Content(&'static str, Vec<u8>),
+    /// A message that needs no answer.
+    #[cfg(feature = "mcp")]
+    Accepted,
     /// The page is at another address of this server.
     Elsewhere(String),
 }
@@ -54,6 +57,8 @@ pub(crate) fn response(
 ) -> Response<Body> {
     let mut response = match reply {
         Ok(Reply::Content(kind, body)) => content(kind, body, asked),
+        #[cfg(feature = "mcp")]
+        Ok(Reply::Accepted) => with_status(StatusCode::ACCEPTED, Body::empty()),
         Ok(Reply::Elsewhere(address)) => elsewhere(&address),
         Err(failure) => problem(&failure, audience),
     };
@@ -126,8 +131,8 @@ fn problem(failure: &Failure, audience: Audience) -> Response<Body> {
     if let Some(seconds) = failure.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from_static(seconds));
     }
-    if status == StatusCode::METHOD_NOT_ALLOWED {
-        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+    if let Some(methods) = failure.allowed() {
+        headers.insert(ALLOW, HeaderValue::from_static(methods));
     }
     response
 }

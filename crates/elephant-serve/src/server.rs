@@ -10,7 +10,6 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
-use axum::http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response};
 use axum::routing::get;
@@ -28,6 +27,7 @@ use super::failure::Failure;
 use super::ingest::{Ingest, Loop};
 use super::kept::Kept;
 use super::limits::Limits;
+use super::names::{is_own_name, no_body};
 use super::pool::Pool;
 use super::query::Asked;
 use super::reply::{Audience, Reply, response};
@@ -85,15 +85,15 @@ pub enum ServeError {
 
 /// What all requests share.
 pub(crate) struct Shared {
-    pool: Arc<Pool>,
+    pub(crate) pool: Arc<Pool>,
     kept: Arc<Kept>,
-    rules: RuleSet,
+    pub(crate) rules: Arc<RuleSet>,
     pub(crate) counts: Counts,
     pub(crate) ingest: Option<Loop>,
     access: Access,
     /// Whether only this machine reaches the server, so that names of other machines are a trick.
     is_local: bool,
-    limits: Limits,
+    pub(crate) limits: Limits,
     tell: fn(&str),
 }
 
@@ -131,7 +131,7 @@ impl Server {
         });
         let listener = bound.map_err(|error| ServeError::Listen(listen, error))?;
         let counts = Counts::default();
-        let kept = Arc::default();
+        let (kept, rules) = (Arc::default(), Arc::new(rules));
         let shared = Shared { pool, kept, rules, counts, ingest: None, access, is_local, limits, tell };
         let stop = Stopper(Arc::new(watch::Sender::new(false)));
         Ok(Self { listener, shared: Arc::new(shared), ingest, stop })
@@ -263,6 +263,8 @@ fn router(shared: &Arc<Shared>) -> Router {
             move |path: RawPathParams, request: Request| answer(Arc::clone(&shared), route, path, request);
         router = router.route(route.path, get(answer));
     }
+    #[cfg(feature = "mcp")]
+    let router = super::mcp::with_messages(router, shared);
     let (missing, method) = (Arc::clone(shared), Arc::clone(shared));
     router
         .fallback(move |request: Request| {
@@ -309,6 +311,7 @@ async fn asked(
     head: &Parts,
 ) -> Result<Reply, Failure> {
     shared.admit(head)?;
+    no_body(&head.headers)?;
     let asked = Asked::read(route.parameters, path.iter(), head.uri.query().unwrap_or_default())?;
     match route.run {
         Run::Server(run) => run(shared),
@@ -326,8 +329,8 @@ async fn asked(
 }
 
 impl Shared {
-    /// Refuses clients that may not ask, and bodies.
-    fn admit(&self, head: &Parts) -> Result<(), Failure> {
+    /// Refuses clients that may not ask.
+    pub(crate) fn admit(&self, head: &Parts) -> Result<(), Failure> {
         let peer = head.extensions.get::<Peer>().map(|Peer(peer)| peer.to_canonical());
         let is_known = peer.is_some_and(|peer| peer.is_loopback() || self.access.proxies.contains(&peer));
         if !self.is_local && !self.access.anyone && !is_known {
@@ -339,16 +342,23 @@ impl Shared {
                  names on, name the proxy (--trust-proxy 127.0.0.1)",
             ));
         }
-        let headers = &head.headers;
-        let has_length = headers.get(CONTENT_LENGTH).is_some_and(|length| length.as_bytes() != b"0");
-        if has_length || headers.contains_key(TRANSFER_ENCODING) {
-            return Err(Failure::Body);
-        }
         Ok(())
     }
 
+    /// Counts a question that was not answered, and tells the operator what is not a client's fault.
+    pub(crate) fn note(&self, failure: &Failure) {
+        match failure {
+            Failure::Busy => self.counts.refused.fetch_add(1, Ordering::Relaxed),
+            Failure::TooLong => self.counts.timed_out.fetch_add(1, Ordering::Relaxed),
+            _ => 0,
+        };
+        if let Some(problem) = failure.for_operator() {
+            (self.tell)(&problem);
+        }
+    }
+
     /// The answer, which is counted, and told to the operator if it is not a client's fault.
-    fn finished(
+    pub(crate) fn finished(
         &self,
         route: &str,
         reply: Result<Reply, Failure>,
@@ -357,48 +367,10 @@ impl Shared {
         begin: Instant,
     ) -> Response<Body> {
         if let Err(failure) = &reply {
-            match failure {
-                Failure::Busy => self.counts.refused.fetch_add(1, Ordering::Relaxed),
-                Failure::TooLong => self.counts.timed_out.fetch_add(1, Ordering::Relaxed),
-                _ => 0,
-            };
-            if let Some(problem) = failure.for_operator() {
-                (self.tell)(&problem);
-            }
+            self.note(failure);
         }
         let response = response(reply, audience, headers);
         self.counts.add(route, response.status().as_u16(), begin.elapsed());
         response
-    }
-}
-
-/// Whether a request was sent to a name of this machine. A page of another site may have let its name lead here, to read
-/// with the eyes of its visitor.
-fn is_own_name(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let address = name.trim_matches(['[', ']']).parse::<IpAddr>();
-    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn only_names_of_this_machine_are_its_own() {
-        let is_own =
-            |host: &'static str| is_own_name(&[(HOST, HeaderValue::from_static(host))].into_iter().collect());
-        for host in ["localhost", "LOCALHOST:8750", "127.0.0.1:8750", "[::1]:8750", "[::1]", "127.1.2.3"] {
-            assert!(is_own(host), "{host}");
-        }
-        for host in ["evil.example", "evil.example:8750", "localhost.evil.example", "10.0.0.1:8750", ""] {
-            assert!(!is_own(host), "{host}");
-        }
     }
 }

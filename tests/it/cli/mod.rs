@@ -8,6 +8,8 @@ mod fake_server;
 mod filters;
 mod inputs;
 mod manners;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod nodes;
 mod order_and_summary;
 mod parts;

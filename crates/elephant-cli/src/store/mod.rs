@@ -75,14 +75,14 @@ pub(super) fn keep_all(
 }
 
 /// Opens a store to which applications are written, with their whole reports.
-fn to_write(place: &Place) -> Result<Store, StoreError> {
+pub(super) fn to_write(place: &Place) -> Result<Store, StoreError> {
     let mut store = Store::create(place)?;
     store.set_reports(elephant_report::json_of);
     Ok(store)
 }
 
 /// Options for what goes to a store and is not shown, so that no application is kept in memory.
-fn nothing_shown() -> Options {
+pub(super) fn nothing_shown() -> Options {
     Options { top: Some(0), phase_work: true, ..Options::default() }
 }
 
@@ -101,7 +101,7 @@ fn stored_in(place: &Place, stored: &Stored) -> String {
     format!("{count} application{plural} stored{cut}{kept}; {place} has {}", stored.applications)
 }
 
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

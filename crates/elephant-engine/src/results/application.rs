@@ -8,6 +8,7 @@ use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_base::severity::Severity;
 use elephant_base::state::State;
 use elephant_base::units::Timestamp;
+use elephant_model::diagnosis::Actor;
 use elephant_model::model::conf::Conf;
 use elephant_model::model::spark::{NativeEngine, Platform};
 use elephant_model::model::{Application, Engine, Phase, Status, Subject, cluster_of, job_script, job_type};
@@ -151,6 +152,14 @@ impl ApplicationReport {
 
 #[doc(hidden)]
 impl ApplicationReport {
+    /// Who can remove the cause of the failure that ended the run; `None` if no failure did, or if its cause is unknown.
+    #[must_use]
+    pub fn who_acts(&self) -> Option<Actor> {
+        let ended = matches!(self.status, Status::Failed | Status::Killed);
+        let failure = self.troubles.iter().filter(|_| ended).find_map(|trouble| trouble.failure.as_ref())?;
+        Some(failure.kind.actor())
+    }
+
     /// The facts of an application, without any results.
     pub(crate) fn of(app: &Application, sources: &[String]) -> Self {
         Self {

@@ -14,6 +14,8 @@ mod answers;
 mod api;
 mod client;
 mod limits;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod pages;
 mod rest;
 mod stores;

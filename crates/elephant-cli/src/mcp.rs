@@ -1,0 +1,111 @@
+//! `elephant-rs mcp [PATH…] [--store FILE]`
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueHint};
+use tempfile::TempDir;
+
+use super::Exit;
+use super::finding_args::RuleArgs;
+use super::limits::LimitArgs;
+use super::{interrupt, store, warnings};
+use elephant_base::limits::Limits;
+use elephant_engine::engine::{self, Progress};
+use elephant_input::named::Named;
+use elephant_mcp::{Histories, Options, Stopper, serve_stdio};
+use elephant_ruleset::RuleSet;
+use elephant_store::{Place, Store};
+use elephant_verdict::savings::Prices;
+use elephant_verdict::troubles::Basis;
+
+pub(super) const EXAMPLES: &str = "\
+Answers the questions of an agent about the applications in a store, below the paths, or both: a server of the Model \
+Context Protocol on standard input and output. An agent's program starts it; docs/agents.md says how. Nothing can be \
+changed through it, and no question opens a file that is not named here or in the store.
+
+Examples:
+  elephant-rs mcp /spark-events /mr-history/done
+      histories, which are read when the first question is asked
+  elephant-rs mcp --store fleet.db
+      what ingest stored, and the histories that are still there
+
+Exit status: 0 standard input was closed, or it was stopped (Ctrl-C or SIGTERM), 2 it could not start.";
+
+/// How long what was read counts as up to date: agents ask several questions in a row.
+const FRESH: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Args)]
+pub(super) struct Mcp {
+    /// Files, folders and archives with event logs and job histories
+    #[arg(required_unless_present = "store", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// A database of applications, which ingest makes
+    #[cfg_attr(
+        feature = "postgres",
+        arg(help = "A database of applications: a file, which ingest makes, or postgres://USER@HOST/NAME")
+    )]
+    #[arg(long, value_name = "STORE", value_parser = store::place_parser(), value_hint = ValueHint::FilePath)]
+    store: Option<Place>,
+    /// Prices of cores and memory, as YAML, to show what remedies save in money
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    prices: Option<PathBuf>,
+    #[command(flatten)]
+    rules: RuleArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+impl Mcp {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        if let Some(place) = &self.store {
+            drop(Store::open(place).map_err(|error| store::failed(place, "open", &error))?);
+        }
+        if self.paths.iter().any(|path| path.as_os_str() == "-") {
+            return Err("standard input has the questions, so no history is read from it".into());
+        }
+        let folder = (!self.paths.is_empty()).then(|| TempDir::with_prefix("elephant-rs-")).transpose()?;
+        let options = Options {
+            store: self.store.clone(),
+            histories: folder.as_ref().map(|folder| self.histories(folder)).transpose()?,
+            rules: self.rules.load()?.into(),
+            prices: self.prices.as_deref().map(Prices::read).transpose()?,
+            limits: self.limits.limits(),
+            fresh: FRESH,
+        };
+        let stopper = Stopper::default();
+        let stop = stopper.clone();
+        interrupt::stop_on_interrupt(move || stop.stop())?;
+        serve_stdio(options, &stopper)?;
+        Ok(Exit::Clean)
+    }
+
+    /// The histories, which are read into a store in this folder.
+    fn histories(&self, folder: &TempDir) -> Result<Histories, Box<dyn Error>> {
+        let place = Place::File(folder.path().join("histories.db"));
+        let (to, paths, rules) = (place.clone(), self.paths.clone(), self.rules.load()?);
+        let limits = self.limits.limits();
+        Ok(Histories { place, turn: Box::new(move || read(&to, &paths, &rules, limits)) })
+    }
+}
+
+/// Reads what is new or changed below the paths into the store; an error says why a path cannot be read.
+fn read(place: &Place, paths: &[PathBuf], rules: &RuleSet, limits: Limits) -> Result<(), String> {
+    let options = engine::Options { limits, ..store::nothing_shown() };
+    let (basis, progress) = (Basis { rules, prices: None }, Progress::default());
+    let failed = |error| store::failed(place, "write", &error).to_string();
+    let known = (rules.hash(), store::now());
+    let mut store = store::to_write(place).map_err(failed)?;
+    let kept = store.keep_changed(Named::from(paths), &limits, known, |named, keeper| {
+        engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
+    });
+    let (read, stored) = kept.map_err(failed)?;
+    stored.map_err(failed)?;
+    warnings::print(&read.problems, None);
+    if read.named_input_failed {
+        let first = read.problems.first().map(|entry| entry.problem.message.clone());
+        return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
+    }
+    Ok(())
+}

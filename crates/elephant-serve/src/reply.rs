@@ -35,6 +35,8 @@ impl Reply {
     pub(crate) const fn len(&self) -> usize {
         match self {
             Self::Content(_, content) => content.len(),
+            #[cfg(feature = "mcp")]
+            Self::Accepted => 0,
             Self::Elsewhere(_) => 0,
         }
     }

@@ -78,19 +78,6 @@ fn answer<'a>(
     let gone = (is_there == Some(false)).then(|| {
         Block::Warning("Its history is gone, so this page has what was stored when it was read.".to_owned())
     });
-    let job = (super::ADDRESSES.group)(Grouping::Job, &app.job)
-        .map(|address| (address, "Other runs of the job".to_owned()));
-    let user = run
-        .user
-        .as_deref()
-        .and_then(|user| Some(((super::ADDRESSES.group)(Grouping::User, user)?, format!("User {user}"))));
-    let queue = run.queue.as_deref().and_then(|queue| {
-        Some(((super::ADDRESSES.group)(Grouping::Queue, queue)?, format!("Queue {queue}")))
-    });
-    let before = app.before.as_deref().map(|before| {
-        let address = format!("/compare?a={}&b={}", super::encoded(before), super::encoded(&run.id));
-        (address, "Compare with the run before".to_owned())
-    });
     let title = format!("{name}{}{attempt}", run.id);
     let (own, headline) = if is_only { ("", Some(Block::Headline(title.clone()))) } else { (&*title, None) };
     Section::new(format!("answer{suffix}"), "", own)
@@ -104,6 +91,25 @@ fn answer<'a>(
         .with(unjudged)
         .with(incomplete)
         .with(gone)
+}
+
+/// The pages of its job, user and queue, and the comparison with the run before.
+fn pages_about(app: &StoredApplication) -> Vec<(String, String)> {
+    let run = &app.run;
+    let job = (super::ADDRESSES.group)(Grouping::Job, &app.job)
+        .map(|address| (address, "Other runs of the job".to_owned()));
+    let user = run
+        .user
+        .as_deref()
+        .and_then(|user| Some(((super::ADDRESSES.group)(Grouping::User, user)?, format!("User {user}"))));
+    let queue = run.queue.as_deref().and_then(|queue| {
+        Some(((super::ADDRESSES.group)(Grouping::Queue, queue)?, format!("Queue {queue}")))
+    });
+    let before = app.before.as_deref().map(|before| {
+        let address = format!("/compare?a={}&b={}", super::encoded(before), super::encoded(&run.id));
+        (address, "Compare with the run before".to_owned())
+    });
+    [job, before, user, queue].into_iter().flatten().collect()
 }
 
 /// Engine, status, times and sizes, as far as they are known.

@@ -83,10 +83,7 @@ fn answer<'a>(
     Section::new(format!("answer{suffix}"), "", own)
         .with(headline)
         .with(Block::Facts(facts(app, report)))
-        .with(Block::Links(
-            "About this application",
-            [job, before, user, queue].into_iter().flatten().collect(),
-        ))
+        .with(Block::Links("About this application", pages_about(app)))
         .with(Block::Figures(figures))
         .with(unjudged)
         .with(incomplete)

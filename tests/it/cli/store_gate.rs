@@ -157,7 +157,7 @@ fn a_gate_compares_runs_of_the_same_cluster() {
         assert_eq!(check(&["--cluster", "prod"]).0, Some(1));
         // Nothing tells of which of the two this run is.
         let (_, unknown) = check(&[]);
-        assert!(unknown.contains("cluster; --cluster names"), "{unknown}");
+        assert!(unknown.contains("of several clusters"), "{unknown}");
         // Questions tell them apart, too.
         let by_cluster = printed(&["history", "--store", &store, "--by", "cluster", "--format", "csv"]);
         let rows: Vec<&str> = by_cluster.lines().skip(1).collect();

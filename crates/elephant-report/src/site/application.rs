@@ -78,6 +78,21 @@ fn answer<'a>(
     let gone = (is_there == Some(false)).then(|| {
         Block::Warning("Its history is gone, so this page has what was stored when it was read.".to_owned())
     });
+    let title = format!("{name}{}{attempt}", run.id);
+    let (own, headline) = if is_only { ("", Some(Block::Headline(title.clone()))) } else { (&*title, None) };
+    Section::new(format!("answer{suffix}"), "", own)
+        .with(headline)
+        .with(Block::Facts(facts(app, report)))
+        .with(Block::Links("About this application", pages_about(app)))
+        .with(Block::Figures(figures))
+        .with(unjudged)
+        .with(incomplete)
+        .with(gone)
+}
+
+/// The pages of its job, user and queue, and the comparison with the run before.
+fn pages_about(app: &StoredApplication) -> Vec<(String, String)> {
+    let run = &app.run;
     let job = (super::ADDRESSES.group)(Grouping::Job, &app.job)
         .map(|address| (address, "Other runs of the job".to_owned()));
     let user = run
@@ -91,19 +106,7 @@ fn answer<'a>(
         let address = format!("/compare?a={}&b={}", super::encoded(before), super::encoded(&run.id));
         (address, "Compare with the run before".to_owned())
     });
-    let title = format!("{name}{}{attempt}", run.id);
-    let (own, headline) = if is_only { ("", Some(Block::Headline(title.clone()))) } else { (&*title, None) };
-    Section::new(format!("answer{suffix}"), "", own)
-        .with(headline)
-        .with(Block::Facts(facts(app, report)))
-        .with(Block::Links(
-            "About this application",
-            [job, before, user, queue].into_iter().flatten().collect(),
-        ))
-        .with(Block::Figures(figures))
-        .with(unjudged)
-        .with(incomplete)
-        .with(gone)
+    [job, before, user, queue].into_iter().flatten().collect()
 }
 
 /// Engine, status, times and sizes, as far as they are known.

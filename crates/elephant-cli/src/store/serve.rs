@@ -90,7 +90,10 @@ impl Serve {
     /// What reads the histories, if any are named.
     fn ingest_loop(&self) -> Result<Option<Ingest>, Box<dyn Error>> {
         if self.ingest.is_empty() {
-            return Ok(None);
+            return match &self.cluster.cluster {
+                Some(_) => Err("--cluster names the cluster of the histories that --ingest reads".into()),
+                None => Ok(None),
+            };
         }
         let reading = Reading {
             place: self.store.store.clone(),

@@ -138,8 +138,8 @@ fn troubles<'a>(app: &'a StoredApplication, report: &WholeReport, suffix: &str) 
         };
         return section.with(Block::Note(none.to_owned()));
     }
-    app.troubles.iter().enumerate().fold(section, |section, (place, trouble)| {
-        let (advice, confidence) = report.trouble(place).unwrap_or_default();
+    app.troubles.iter().fold(section, |section, trouble| {
+        let (advice, confidence) = report.trouble(&trouble.cause).unwrap_or_default();
         let first = trouble.remedy.iter().filter(|_| advice.is_empty());
         let advice = first.chain(advice).map(|advice| format!("→ {advice}"));
         let sure = confidence.map(|confidence| format!("How sure: {confidence}."));

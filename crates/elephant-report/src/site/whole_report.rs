@@ -80,6 +80,7 @@ struct NotEvaluated {
 
 #[derive(Deserialize)]
 struct Trouble {
+    cause: String,
     confidence: Option<String>,
     #[serde(default)]
     advice: Vec<String>,
@@ -115,9 +116,9 @@ impl WholeReport {
         }
     }
 
-    /// All advice against the trouble at this place, and how sure its cause is.
-    pub(super) fn trouble(&self, place: usize) -> Option<(&[String], Option<&str>)> {
-        let trouble = self.troubles.get(place)?;
+    /// All advice against the trouble with this cause, and how sure the cause is.
+    pub(super) fn trouble(&self, cause: &str) -> Option<(&[String], Option<&str>)> {
+        let trouble = self.troubles.iter().find(|trouble| trouble.cause == cause)?;
         Some((&trouble.advice, trouble.confidence.as_deref()))
     }
 
@@ -260,11 +261,11 @@ mod tests {
     fn a_part_of_another_form_hides_no_other() {
         let report = WholeReport::of(Some(
             r#"{"run_time_parts": [{"name": "a", "note": null, "time_ms": 5, "share_ratio": 1}, {"name": 7}],
-                "queries": "none", "troubles": [{"confidence": "measured"}, {}], "new": []}"#,
+                "queries": "none", "troubles": [{}, {"cause": "skew", "confidence": "measured"}], "new": []}"#,
         ));
         assert_eq!((report.parts.len(), report.queries.len(), report.findings.len()), (1, 0, 0));
-        assert_eq!(report.trouble(0), Some((&[][..], Some("measured"))));
-        assert_eq!(report.trouble(2), None);
+        assert_eq!(report.trouble("skew"), Some((&[][..], Some("measured"))));
+        assert_eq!(report.trouble("gc"), None);
         for other in [None, Some(""), Some("[]"), Some("{\"findings\": 3")] {
             assert!(WholeReport::of(other).findings.is_empty());
         }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::failure::Failure;
@@ -27,8 +28,11 @@ const MOST_BYTES: usize = 1 << 20;
 type Question = (&'static str, Asked);
 
 /// The answers that are kept, and the questions that are being asked.
-#[derive(Default)]
-pub(crate) struct Kept(Mutex<HashMap<Question, Arc<Place>>>);
+pub(crate) struct Kept {
+    places: Mutex<HashMap<Question, Arc<Place>>>,
+    /// Questions that are being asked or wait for their turn, also those of clients that are gone.
+    asked: Arc<Semaphore>,
+}
 
 /// A question's place.
 #[derive(Default)]
@@ -46,6 +50,11 @@ struct Last {
 }
 
 impl Kept {
+    /// With at most so many different questions at a time.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { places: Mutex::default(), asked: Arc::new(Semaphore::new(most)) }
+    }
+
     /// The answer to a question, which `ask` asks if none is kept. Clients with the same question wait for one answer, for
     /// at most `patience`.
     pub(crate) async fn answer(
@@ -54,7 +63,7 @@ impl Kept {
         ask: impl Future<Output = Result<Reply, Failure>> + Send + 'static,
         patience: Duration,
     ) -> Result<Reply, Failure> {
-        let place = Arc::clone(lock(&self.0).entry(question.clone()).or_default());
+        let place = Arc::clone(lock(&self.places).entry(question.clone()).or_default());
         if let Some(reply) = place.within(FRESH) {
             return Ok(reply);
         }
@@ -71,13 +80,16 @@ impl Kept {
         if let Some(reply) = place.within(FRESH) {
             return Ok(reply);
         }
+        let Ok(one_of_many) = Arc::clone(&self.asked).try_acquire_owned() else {
+            return usable.ok_or(Failure::Busy);
+        };
         let kept = Arc::clone(self);
         // Its own task, so that the answer is kept if this client does not wait for it.
         let asked = tokio::spawn(async move {
             let begin = Instant::now();
             let answer = ask.await;
             kept.keep(&question, &place, &answer, begin.elapsed());
-            drop(turn);
+            drop((turn, one_of_many));
             answer
         });
         match usable {
@@ -88,7 +100,7 @@ impl Kept {
 
     /// Keeps an answer that took long, and forgets other questions for which nobody waits.
     fn keep(&self, question: &Question, place: &Arc<Place>, answer: &Result<Reply, Failure>, took: Duration) {
-        let mut places = lock(&self.0);
+        let mut places = lock(&self.places);
         let reply = answer.as_ref().ok().filter(|reply| took >= QUICK && reply.len() <= MOST_BYTES);
         *lock(&place.last) = reply.map(|reply| Last { reply: reply.clone(), at: Instant::now(), took });
         // One count is that of the table, and one that of the caller.
@@ -155,7 +167,7 @@ mod tests {
 
     #[test]
     fn clients_with_the_same_slow_question_share_one_answer() {
-        let (kept, count) = (Arc::new(Kept::default()), Arc::new(AtomicUsize::new(0)));
+        let (kept, count) = (Arc::new(Kept::new(1000)), Arc::new(AtomicUsize::new(0)));
         run(async {
             let clients = (0..20).map(|_| {
                 let (kept, count) = (Arc::clone(&kept), Arc::clone(&count));
@@ -179,7 +191,7 @@ mod tests {
 
     #[test]
     fn quick_answers_and_failures_are_not_kept() {
-        let (kept, count) = (Arc::new(Kept::default()), Arc::new(AtomicUsize::new(0)));
+        let (kept, count) = (Arc::new(Kept::new(1000)), Arc::new(AtomicUsize::new(0)));
         run(async {
             for number in ["0", "1"] {
                 let reply = kept.answer(("/", Asked::default()), ask(Duration::ZERO, &count), PATIENCE).await;
@@ -191,13 +203,13 @@ mod tests {
             };
             let failed = kept.answer(("/", Asked::default()), failure, PATIENCE).await;
             assert!(matches!(failed, Err(Failure::TooLong)));
-            assert!(lock(&kept.0).is_empty());
+            assert!(lock(&kept.places).is_empty());
         });
     }
 
     #[test]
     fn a_bounded_number_of_answers_is_kept() {
-        let (kept, count) = (Arc::new(Kept::default()), Arc::new(AtomicUsize::new(0)));
+        let (kept, count) = (Arc::new(Kept::new(1000)), Arc::new(AtomicUsize::new(0)));
         run(async {
             let clients = (0..MOST * 2).map(|number| {
                 let (kept, count) = (Arc::clone(&kept), Arc::clone(&count));
@@ -210,6 +222,23 @@ mod tests {
                 client.await.unwrap().unwrap();
             }
         });
-        assert_eq!((lock(&kept.0).len(), count.load(Ordering::SeqCst)), (MOST, MOST * 2));
+        assert_eq!((lock(&kept.places).len(), count.load(Ordering::SeqCst)), (MOST, MOST * 2));
+    }
+
+    #[test]
+    fn a_bounded_number_of_questions_is_asked_even_if_no_client_waits() {
+        let (kept, count) = (Arc::new(Kept::new(2)), Arc::new(AtomicUsize::new(0)));
+        run(async {
+            for path in ["/a", "/b"] {
+                let asked = kept.answer((path, Asked::default()), ask(QUICK * 4, &count), PATIENCE);
+                // The client goes.
+                assert!(timeout(Duration::from_millis(5), asked).await.is_err());
+            }
+            let third = kept.answer(("/c", Asked::default()), ask(QUICK, &count), PATIENCE).await;
+            assert!(matches!(third, Err(Failure::Busy)), "{third:?}");
+            sleep(QUICK * 8).await;
+            let later = kept.answer(("/c", Asked::default()), ask(QUICK, &count), PATIENCE).await;
+            assert_eq!((body(later).as_str(), count.load(Ordering::SeqCst)), ("2", 3));
+        });
     }
 }

@@ -131,7 +131,7 @@ impl Server {
         });
         let listener = bound.map_err(|error| ServeError::Listen(listen, error))?;
         let counts = Counts::default();
-        let (kept, rules) = (Arc::default(), Arc::new(rules));
+        let (kept, rules) = (Arc::new(Kept::new(limits.connections)), Arc::new(rules));
         let shared = Shared { pool, kept, rules, counts, ingest: None, access, is_local, limits, tell };
         let stop = Stopper(Arc::new(watch::Sender::new(false)));
         Ok(Self { listener, shared: Arc::new(shared), ingest, stop })

@@ -1,7 +1,7 @@
 //! Answers that took long, so that many clients with the same question do not ask the store again and again.
 //!
 //! An answer may be old by a few times as long as it took: a question that is asked all the time takes a small part of one
-//! processor, and nobody waits for it. Quick answers are not kept, so that they are never old.
+//! processor, and nobody waits for it. A quick answer is only for those who wait for it, so that it is never old.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::query::Asked;
 use super::reply::Reply;
 
-/// Answers that take less are not kept.
+/// Answers that take less are not kept for later clients.
 const QUICK: Duration = Duration::from_millis(50);
 /// An answer is given again for so many times as long as it took.
 const FRESH: u32 = 10;
@@ -63,6 +63,7 @@ impl Kept {
         ask: impl Future<Output = Result<Reply, Failure>> + Send + 'static,
         patience: Duration,
     ) -> Result<Reply, Failure> {
+        let arrived = Instant::now();
         let place = Arc::clone(lock(&self.places).entry(question.clone()).or_default());
         if let Some(reply) = place.within(FRESH) {
             return Ok(reply);
@@ -77,7 +78,7 @@ impl Kept {
             }
         };
         // Another client may have got the answer meanwhile.
-        if let Some(reply) = place.within(FRESH) {
+        if let Some(reply) = place.within(FRESH).or_else(|| place.since(arrived)) {
             return Ok(reply);
         }
         let Ok(one_of_many) = Arc::clone(&self.asked).try_acquire_owned() else {
@@ -98,16 +99,16 @@ impl Kept {
         }
     }
 
-    /// Keeps an answer that took long, and forgets other questions for which nobody waits.
+    /// Keeps an answer, and forgets quick ones for which nobody waits.
     fn keep(&self, question: &Question, place: &Arc<Place>, answer: &Result<Reply, Failure>, took: Duration) {
         let mut places = lock(&self.places);
-        let reply = answer.as_ref().ok().filter(|reply| took >= QUICK && reply.len() <= MOST_BYTES);
+        let reply = answer.as_ref().ok().filter(|reply| reply.len() <= MOST_BYTES);
         *lock(&place.last) = reply.map(|reply| Last { reply: reply.clone(), at: Instant::now(), took });
         // One count is that of the table, and one that of the caller.
         let waits = |key: &Question, place: &Arc<Place>| {
             Arc::strong_count(place) > if key == question { 2 } else { 1 }
         };
-        places.retain(|key, place| lock(&place.last).is_some() || waits(key, place));
+        places.retain(|key, place| place.is_slow() || waits(key, place));
         while places.len() > MOST {
             let age = |place: &Arc<Place>| lock(&place.last).as_ref().map(|last| last.at);
             let kept = places.iter().filter_map(|(question, place)| Some((age(place)?, question)));
@@ -123,8 +124,18 @@ impl Place {
     /// The last answer, unless it is older than so many times as long as it took.
     fn within(&self, times: u32) -> Option<Reply> {
         let last = lock(&self.last);
-        let last = last.as_ref().filter(|last| last.at.elapsed() <= last.took.saturating_mul(times))?;
-        Some(last.reply.clone())
+        let last = last.as_ref().filter(|last| last.took >= QUICK)?;
+        (last.at.elapsed() <= last.took.saturating_mul(times)).then(|| last.reply.clone())
+    }
+
+    /// The last answer, if it came after this moment.
+    fn since(&self, moment: Instant) -> Option<Reply> {
+        lock(&self.last).as_ref().filter(|last| last.at >= moment).map(|last| last.reply.clone())
+    }
+
+    /// Whether the last answer took so long that it is kept.
+    fn is_slow(&self) -> bool {
+        lock(&self.last).as_ref().is_some_and(|last| last.took >= QUICK)
     }
 }
 
@@ -187,6 +198,27 @@ mod tests {
             let new = kept.answer(("/", Asked::default()), ask(QUICK * 4, &count), PATIENCE).await;
             assert_eq!((body(new).as_str(), count.load(Ordering::SeqCst)), ("1", 2));
         });
+    }
+
+    #[test]
+    fn clients_that_wait_for_a_quick_answer_share_it() {
+        let (kept, count) = (Arc::new(Kept::new(1000)), Arc::new(AtomicUsize::new(0)));
+        run(async {
+            let clients = (0..20).map(|_| {
+                let (kept, count) = (Arc::clone(&kept), Arc::clone(&count));
+                tokio::spawn(async move {
+                    let question = ("/", Asked::default());
+                    kept.answer(question, ask(QUICK / 4, &count), PATIENCE).await.map(drop)
+                })
+            });
+            for client in clients.collect::<Vec<_>>() {
+                client.await.unwrap().unwrap();
+            }
+            assert!(count.load(Ordering::SeqCst) <= 10, "{count:?}");
+            // The next question forgets it.
+            drop(kept.answer(("/other", Asked::default()), ask(QUICK / 4, &count), PATIENCE).await);
+        });
+        assert!(lock(&kept.places).is_empty());
     }
 
     #[test]

@@ -10,15 +10,12 @@ use tempfile::TempDir;
 use super::Exit;
 use super::finding_args::RuleArgs;
 use super::limits::LimitArgs;
-use super::{interrupt, store, warnings};
+use super::{interrupt, store};
 use elephant_base::limits::Limits;
-use elephant_engine::engine::{self, Progress};
-use elephant_input::named::Named;
 use elephant_mcp::{Histories, Options, Stopper, serve_stdio};
 use elephant_ruleset::RuleSet;
 use elephant_store::{Place, Store};
 use elephant_verdict::savings::Prices;
-use elephant_verdict::troubles::Basis;
 
 pub(super) const EXAMPLES: &str = "\
 Answers the questions of an agent about the applications in a store, below the paths, or both: a server of the Model \
@@ -92,20 +89,7 @@ impl Mcp {
 
 /// Reads what is new or changed below the paths into the store; an error says why a path cannot be read.
 fn read(place: &Place, paths: &[PathBuf], rules: &RuleSet, limits: Limits) -> Result<(), String> {
-    let options = engine::Options { limits, ..store::nothing_shown() };
-    let (basis, progress) = (Basis { rules, prices: None }, Progress::default());
-    let failed = |error| store::failed(place, "write", &error).to_string();
-    let known = (rules.hash(), store::now());
-    let mut store = store::to_write(place).map_err(failed)?;
-    let kept = store.keep_changed(Named::from(paths), &limits, known, |named, keeper| {
-        engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
-    });
-    let (read, stored) = kept.map_err(failed)?;
-    stored.map_err(failed)?;
-    warnings::print(&read.problems, None);
-    if read.named_input_failed {
-        let first = read.problems.first().map(|entry| entry.problem.message.clone());
-        return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
-    }
-    Ok(())
+    let opened = store::to_write(place);
+    let mut opened = opened.map_err(|error| store::failed(place, "write", &error).to_string())?;
+    store::keep_new((&mut opened, place), paths, rules, limits).map(drop)
 }

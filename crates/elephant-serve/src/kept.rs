@@ -1,7 +1,7 @@
 //! Answers that took long, so that many clients with the same question do not ask the store again and again.
 //!
 //! An answer may be old by a few times as long as it took: a question that is asked all the time takes a small part of one
-//! processor, and nobody waits for it. A quick answer is only for those who wait for it, so that it is never old.
+//! processor, and no client waits for it. A quick answer is only for those who wait for it, so that it is never old.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,7 +99,7 @@ impl Kept {
         }
     }
 
-    /// Keeps an answer, and forgets quick ones for which nobody waits.
+    /// Keeps an answer, and forgets quick ones for which no client waits.
     fn keep(&self, question: &Question, place: &Arc<Place>, answer: &Result<Reply, Failure>, took: Duration) {
         let mut places = lock(&self.places);
         let reply = answer.as_ref().ok().filter(|reply| reply.len() <= MOST_BYTES);

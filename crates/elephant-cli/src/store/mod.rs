@@ -81,8 +81,33 @@ pub(super) fn to_write(place: &Place) -> Result<Store, StoreError> {
     Ok(store)
 }
 
+/// Reads what is new or changed below the paths into a store; an error says why a path cannot be read.
+#[cfg(any(feature = "serve", feature = "mcp"))]
+pub(super) fn keep_new(
+    (store, place): (&mut Store, &Place),
+    paths: &[std::path::PathBuf],
+    rules: &elephant_ruleset::RuleSet,
+    limits: elephant_base::limits::Limits,
+) -> Result<Stored, String> {
+    let options = Options { limits, ..nothing_shown() };
+    let (basis, progress) = (Basis { rules, prices: None }, engine::Progress::default());
+    let failed = |error| failed(place, "write", &error).to_string();
+    let named = elephant_input::named::Named::from(paths);
+    let kept = store.keep_changed(named, &limits, (rules.hash(), now()), |named, keeper| {
+        engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
+    });
+    let (read, stored) = kept.map_err(failed)?;
+    let stored = stored.map_err(failed)?;
+    super::warnings::print(&read.problems, None);
+    if read.named_input_failed {
+        let first = read.problems.first().map(|entry| entry.problem.message.clone());
+        return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
+    }
+    Ok(stored)
+}
+
 /// Options for what goes to a store and is not shown, so that no application is kept in memory.
-pub(super) fn nothing_shown() -> Options {
+fn nothing_shown() -> Options {
     Options { top: Some(0), phase_work: true, ..Options::default() }
 }
 
@@ -101,7 +126,7 @@ fn stored_in(place: &Place, stored: &Stored) -> String {
     format!("{count} application{plural} stored{cut}{kept}; {place} has {}", stored.applications)
 }
 
-pub(super) fn now() -> Timestamp {
+fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

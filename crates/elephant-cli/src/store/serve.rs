@@ -9,16 +9,14 @@ use clap::{Args, ValueHint};
 
 use super::super::counts::duration;
 use super::super::finding_args::RuleArgs;
-use super::super::{Exit, interrupt, output, warnings};
+use super::super::{Exit, interrupt, output};
 use super::prune::{before, kept};
-use super::{ClusterArg, StoreArgs, nothing_shown, now, to_write};
+use super::{ClusterArg, StoreArgs, keep_new, to_write};
+use elephant_base::limits::Limits;
 use elephant_base::units::{Millis, Timestamp};
-use elephant_engine::engine::{self, Progress};
-use elephant_input::named::Named;
 use elephant_ruleset::RuleSet;
-use elephant_serve::{Access, Ingest, Limits, Server, Turn};
+use elephant_serve::{Access, Ingest, Server, Turn};
 use elephant_store::Place;
-use elephant_verdict::troubles::Basis;
 
 pub(crate) const EXAMPLES: &str = "\
 Shows what ingest stored: where the waste is and what is new, each application, job, user, queue, node and rule, and a
@@ -74,7 +72,7 @@ impl Serve {
             access: Access { proxies: self.proxies.clone(), anyone: self.allow_anyone },
             store: place,
             rules: self.rules.load()?,
-            limits: Limits::default(),
+            limits: elephant_serve::Limits::default(),
             ingest: self.ingest_loop()?,
             tell: |problem| output::print_message("warning", problem),
         })?;
@@ -125,23 +123,10 @@ impl Reading {
     /// Reads what is new or changed, stores it, and removes what is old.
     fn turn(&self) -> Turn {
         let Self { place, paths, rules, .. } = self;
-        let options = nothing_shown();
-        let basis = Basis { rules, prices: None };
         let failed = |error| super::failed(place, "write", &error).to_string();
         let mut store = to_write(place).map_err(failed)?;
         store.set_cluster(self.cluster.clone());
-        let (known, progress) = ((rules.hash(), now()), Progress::default());
-        let named = Named { paths, ..Named::default() };
-        let kept = store.keep_changed(named, &options.limits, known, |named, keeper| {
-            engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
-        });
-        let (read, stored) = kept.map_err(failed)?;
-        let stored = stored.map_err(failed)?;
-        warnings::print(&read.problems, None);
-        if read.named_input_failed {
-            let first = read.problems.first().map(|entry| entry.problem.message.clone());
-            return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
-        }
+        let stored = keep_new((&mut store, place), paths, rules, Limits::default())?;
         let removed = match self.keep {
             // By whole days, because removing locks the store: once a day, not in each turn.
             Some(keep) => store.prune(midnight(before(keep))).map_err(failed)?,

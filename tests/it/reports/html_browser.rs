@@ -79,7 +79,10 @@ fn the_filter_and_the_details_are_one_key_away_from_anywhere() {
     let seen =
         "(r => r.left >= 0 && r.width > 20)(document.querySelector('.past .skip').getBoundingClientRect())";
     assert_eq!(browser.value(seen), json!(true));
+    let target = browser.value("document.querySelector('.past .skip').hash");
     browser.keys(ENTER);
+    // A browser follows a link within a page after it has answered.
+    wait_for(&browser, "location.hash", &target);
     browser.keys(TAB);
     let is_past = "document.getElementById('index').compareDocumentPosition(document.activeElement) \
                    & Node.DOCUMENT_POSITION_FOLLOWING";

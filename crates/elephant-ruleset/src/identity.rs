@@ -1,5 +1,6 @@
 //! To which job, flow, task and owner a run belongs, by a list of settings (`rules/identity.yaml`) that users can extend.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use elephant_base::state::State;
@@ -78,6 +79,18 @@ impl JobIdentity {
     /// By the first document that finds a job, flow or task; `own` are those of the user's files.
     pub(super) fn of(app: &Application, own: &[Identifying]) -> Option<Self> {
         own.iter().chain(BUILT_IN.iter()).find_map(|document| document.identify(app))
+    }
+
+    /// The name of the flow among all flows: with its job, in which alone it may be unique. A job with several tasks is a
+    /// flow, too. The scheduler is no part of it, because two engines may tell one flow by different settings.
+    #[must_use]
+    pub fn whole_flow(&self) -> Option<Cow<'_, str>> {
+        match (&self.job, &self.flow, &self.task) {
+            (Some(job), Some(flow), _) if job != flow => Some(Cow::Owned(format!("{job} / {flow}"))),
+            (_, Some(flow), _) => Some(Cow::Borrowed(flow)),
+            (Some(job), None, Some(_)) => Some(Cow::Borrowed(job)),
+            (_, None, _) => None,
+        }
     }
 
     fn field(&self, name: &str) -> Option<&str> {

@@ -100,6 +100,12 @@ impl Pattern {
         Ok(Self { written: written.to_owned(), form })
     }
 
+    /// The pattern that only this text matches, whatever characters it has.
+    #[must_use]
+    pub fn exactly(text: &str) -> Self {
+        Self { written: text.to_owned(), form: Form::Word }
+    }
+
     /// Whether `text` matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {

@@ -38,6 +38,33 @@ pub(crate) fn summary(context: &Context<'_>, asked: &Asked) -> Result<Reply, Fai
     whole(&answer.ok_or_else(|| Failure::Missing("answer".to_owned()))?)
 }
 
+/// What applications are grouped by, as addresses have it.
+pub(crate) const GROUPS: &[&str] = &[
+    "user", "queue", "job", "day", "cluster", "flow", "owner", "engine", "status", "trouble", "rule", "failure",
+    "setting",
+];
+
+pub(crate) fn groups(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
+    let by = asked.text("by").unwrap_or_default();
+    let grouping = Grouping::ALL.iter().find(|grouping| grouping.name() == by);
+    let grouping = grouping.ok_or_else(|| Failure::Missing(format!("grouping \"{by}\"")))?;
+    let answer = answered(context, asked, &Question::Groups(*grouping), asked.count(LIMIT))?;
+    whole(&answer.ok_or_else(|| Failure::Missing("answer".to_owned()))?)
+}
+
+pub(crate) fn not_judged(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
+    let answer = answered(context, asked, &Question::Unjudged, asked.count(LIMIT))?;
+    whole(&answer.ok_or_else(|| Failure::Missing("answer".to_owned()))?)
+}
+
+pub(crate) fn flow(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
+    let key = asked.text("key").unwrap_or_default();
+    let history = context.store.flow(key, Which::of(asked).asked(None, asked.count(LIMIT)))?;
+    let history =
+        history.ok_or_else(|| Failure::Missing(format!("application of the flow \"{key}\" in the store")))?;
+    Ok(Reply::Content(JSON, json::flow(&history)?))
+}
+
 pub(crate) fn applications(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let which = Which::of(asked);
     let found = context.store.search(&search_of(asked, &which, asked.count(LIMIT))?)?;
@@ -78,4 +105,15 @@ pub(crate) fn job(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure
     let key = asked.text("key").unwrap_or_default();
     let answer = answered(context, asked, &Question::Job(key.to_owned()), asked.count(LIMIT))?;
     whole(&answer.ok_or_else(|| Failure::Missing(format!("job \"{key}\" in the store")))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_groups_have_an_address() {
+        let names: Vec<&str> = Grouping::ALL.iter().map(|grouping| grouping.name()).collect();
+        assert_eq!(names, GROUPS);
+    }
 }

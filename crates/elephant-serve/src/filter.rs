@@ -1,12 +1,10 @@
 //! Which applications a request is about.
 
-use super::failure::Failure;
 use super::query::Asked;
 use super::route::{Kind, Parameter};
 use elephant_engine::engine::{Filter, Sort};
 use elephant_model::model::Engine;
-use elephant_ruleset::Pattern;
-use elephant_store::Asked as About;
+use elephant_store::{Asked as About, Only};
 
 /// The words for engines in addresses.
 pub(crate) const ENGINES: &[&str] = &["mapreduce", "spark"];
@@ -42,12 +40,22 @@ pub(crate) const CLUSTER: Parameter = Parameter {
     kind: Kind::Text,
 };
 
+pub(crate) const FLOW: Parameter = Parameter {
+    name: "flow",
+    about: "Only applications of this flow of a scheduler",
+    kind: Kind::Pattern,
+};
+pub(crate) const OWNER: Parameter = Parameter {
+    name: "owner",
+    about: "Only applications of the flows and jobs of this owner, as a scheduler tells",
+    kind: Kind::Pattern,
+};
+
 /// Which applications a request is about.
 #[derive(Default)]
 pub(crate) struct Which {
     pub(crate) filter: Filter,
-    pub(crate) rules: Vec<String>,
-    pub(crate) clusters: Vec<String>,
+    pub(crate) only: Only,
 }
 
 impl Which {
@@ -55,12 +63,19 @@ impl Which {
     pub(crate) fn of(asked: &Asked) -> Self {
         let named =
             |parameter: Parameter| asked.text(parameter.name).map(str::to_owned).into_iter().collect();
-        Self { filter: filter(asked), rules: named(RULE), clusters: named(CLUSTER) }
+        let matching = |parameter: Parameter| asked.pattern(parameter.name).into_iter().collect();
+        let only = Only {
+            rules: named(RULE),
+            clusters: named(CLUSTER),
+            flows: matching(FLOW),
+            owners: matching(OWNER),
+        };
+        Self { filter: filter(asked), only }
     }
 
     /// The question about them, with at most so many lines of each list.
     pub(crate) fn asked(&self, sort: Option<Sort>, most: usize) -> About<'_> {
-        About { filter: &self.filter, rules: &self.rules, clusters: &self.clusters, sort, most }
+        About { filter: &self.filter, only: &self.only, sort, most }
     }
 }
 
@@ -83,36 +98,5 @@ fn filter(asked: &Asked) -> Filter {
         since: asked.moment(FROM.name),
         until: asked.moment(TO.name),
         ..Filter::default()
-    }
-}
-
-/// The pattern that only this name matches, whatever characters it has.
-pub(crate) fn only(name: &str) -> Result<Pattern, Failure> {
-    let is_pattern = name.contains(['*', '?']) || (name.starts_with('/') && name.ends_with('/'));
-    let pattern = if is_pattern {
-        let escape = |c: char| c.is_ascii_punctuation().then_some('\\').into_iter().chain([c]);
-        Pattern::parse(&format!("/^{}$/", name.chars().flat_map(escape).collect::<String>()))
-    } else {
-        Pattern::parse(name)
-    };
-    pattern.map_err(|_| Failure::Bad("the name is too long".to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_name_itself_matches() {
-        for (name, others) in [
-            ("alice", ["bob", "alice2"]),
-            ("a*?", ["abc", "a*x"]),
-            ("/x|y/", ["x", "/x/"]),
-            ("(é.)*", ["é", "(éa)*"]),
-        ] {
-            let pattern = only(name).unwrap();
-            assert!(pattern.matches(name), "{name}");
-            assert!(others.iter().all(|other| !pattern.matches(other)), "{name}");
-        }
     }
 }

@@ -43,7 +43,7 @@ fn path(route: &Route) -> Value {
     responses
         .insert("304".to_owned(), json!({"description": "The answer is the one that If-None-Match names"}));
     let mut problems = vec![("400", "A parameter has no meaning")];
-    if route.parameters.iter().any(|parameter| parameter.kind == Kind::Path) {
+    if route.parameters.iter().any(Parameter::is_in_path) {
         problems.push(("404", "There is no such thing in the store"));
     }
     problems
@@ -68,17 +68,18 @@ fn operation(path: &str) -> String {
     rest.replace(['{', '}'], "").replace(['/', '.'], "_")
 }
 
-fn parameter(Parameter { name, about, kind }: &Parameter) -> Value {
-    let place = if *kind == Kind::Path { "path" } else { "query" };
+fn parameter(parameter: &Parameter) -> Value {
+    let (Parameter { name, about, kind }, is_in_path) = (parameter, parameter.is_in_path());
+    let place = if is_in_path { "path" } else { "query" };
     let schema = match kind {
         Kind::Path => json!({"type": "string", "minLength": 1}),
         Kind::Text | Kind::Pattern | Kind::Moment => json!({"type": "string"}),
         Kind::Count { usual, most } => {
             json!({"type": "integer", "minimum": 1, "maximum": most, "default": usual})
         }
-        Kind::Among(words) => json!({"type": "string", "enum": words}),
+        Kind::Among(words) | Kind::PathAmong(words) => json!({"type": "string", "enum": words}),
     };
-    json!({"name": name, "in": place, "description": about, "required": *kind == Kind::Path, "schema": schema})
+    json!({"name": name, "in": place, "description": about, "required": is_in_path, "schema": schema})
 }
 
 /// RFC 9457.

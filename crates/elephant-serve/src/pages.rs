@@ -1,7 +1,7 @@
 //! The pages.
 
 use super::failure::Failure;
-use super::filter::{Which, only};
+use super::filter::Which;
 use super::ingest::Progress;
 use super::query::Asked;
 use super::reply::{HTML, Reply};
@@ -9,7 +9,9 @@ use super::route::{Context, Kind, Parameter};
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::Filter;
+use elephant_model::diagnosis::FailureKind;
 use elephant_report::site;
+use elephant_ruleset::Pattern;
 use elephant_store::{
     Answer, Cursor, Group, Grouped, Grouping, Order, Question, Run, Search, Store, View, local_path,
 };
@@ -37,6 +39,22 @@ pub(crate) const SEVERITY: Parameter = Parameter {
 };
 pub(crate) const KIND: Parameter =
     Parameter { name: "kind", about: "Only applications with a trouble of this kind", kind: Kind::Text };
+pub(crate) const FAILURE: Parameter = Parameter {
+    name: "failure",
+    about: "Only applications with this kind of failure, such as heap-space",
+    kind: Kind::Text,
+};
+pub(crate) const ENDED_FROM: Parameter = Parameter {
+    name: "ended_from",
+    about: "Only applications that ended at this time or later",
+    kind: Kind::Moment,
+};
+pub(crate) const ENDED_TO: Parameter =
+    Parameter { name: "ended_to", about: "Only applications that ended before this time", kind: Kind::Moment };
+pub(crate) const EXECUTION: Parameter =
+    Parameter { name: "run", about: "Only this execution", kind: Kind::Text };
+pub(crate) const WITH: Parameter =
+    Parameter { name: "with", about: "The execution to compare it with", kind: Kind::Text };
 pub(crate) const STATUS: Parameter = Parameter {
     name: "status",
     about: "Only applications that ended like this",
@@ -57,12 +75,13 @@ pub(crate) fn search_of<'a>(asked: &'a Asked, which: &'a Which, most: usize) -> 
     let among = |name: &str| asked.text(name);
     Ok(Search {
         filter: &which.filter,
-        rules: &which.rules,
-        clusters: &which.clusters,
+        only: &which.only,
         text: asked.text(TEXT.name),
         severity: among(SEVERITY.name)
             .and_then(|name| Severity::ALL.into_iter().find(|severity| severity.name() == name)),
         kind: asked.text(KIND.name),
+        failure: asked.text(FAILURE.name),
+        finished: [ENDED_FROM, ENDED_TO].map(|end| asked.moment(end.name)),
         status: among(STATUS.name),
         order: among(SORT.name)
             .and_then(|name| Order::ALL.into_iter().find(|order| order.name() == name))
@@ -92,19 +111,7 @@ fn grouped(store: &Store, grouping: Grouping, most: usize) -> Result<Grouped, Fa
 
 /// The first few applications in an order.
 fn first(store: &Store, which: &Which, order: Order) -> Result<Vec<Run>, Failure> {
-    let search = Search {
-        filter: &which.filter,
-        rules: &which.rules,
-        clusters: &which.clusters,
-        text: None,
-        severity: None,
-        kind: None,
-        status: None,
-        order,
-        after: None,
-        most: FEWEST,
-    };
-    Ok(store.search(&search)?.runs)
+    Ok(store.search(&Search::of(&which.filter, &which.only, (order, FEWEST)))?.runs)
 }
 
 pub(crate) fn overview(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure> {
@@ -180,14 +187,14 @@ pub(crate) fn job(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure
 pub(crate) fn user(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let name = asked.text("name").unwrap_or_default();
     let mut which = Which::of(asked);
-    which.filter.users = vec![only(name)?];
+    which.filter.users = vec![Pattern::exactly(name)];
     group(context, "user", name, &which)
 }
 
 pub(crate) fn queue(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let name = asked.text("name").unwrap_or_default();
     let mut which = Which::of(asked);
-    which.filter.queues = vec![only(name)?];
+    which.filter.queues = vec![Pattern::exactly(name)];
     group(context, "queue", name, &which)
 }
 
@@ -198,6 +205,49 @@ fn group(context: &Context<'_>, what: &str, name: &str, which: &Which) -> Result
     let answer = answer.ok_or_else(missing)?;
     let latest = first(context.store, which, Order::Latest)?;
     Ok(Reply::Content(HTML, site::group(what, name, &answer, &latest)?))
+}
+
+pub(crate) fn flow(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
+    let key = asked.text("key").unwrap_or_default();
+    let missing = |what: String| Failure::Missing(format!("{what} of the flow \"{key}\" in the store"));
+    let store = context.store;
+    match (asked.text(WITH.name), asked.text(EXECUTION.name)) {
+        (None, None) => {
+            let history = store.flow(key, Which::of(asked).asked(None, MANY))?;
+            let history = history.ok_or_else(|| missing("application".to_owned()))?;
+            Ok(Reply::Content(HTML, site::flow(&history)?))
+        }
+        (None, Some(run)) => {
+            let runs = store.execution(key, run)?;
+            if runs.is_empty() {
+                return Err(missing(format!("execution \"{run}\"")));
+            }
+            Ok(Reply::Content(HTML, site::execution(key, run, &runs)?))
+        }
+        (Some(_), None) => Err(Failure::Bad("the parameter run is missing".to_owned())),
+        (Some(a), Some(b)) => {
+            let jobs = [store.jobs_of_execution(key, a)?, store.jobs_of_execution(key, b)?];
+            if let Some((run, _)) = [a, b].into_iter().zip(&jobs).find(|(_, jobs)| jobs.is_empty()) {
+                return Err(missing(format!("execution \"{run}\"")));
+            }
+            let two = site::TwoExecutions { flow: key, runs: [a, b], jobs: jobs.each_ref().map(Vec::as_slice) };
+            Ok(Reply::Content(HTML, site::executions_compared(&two)?))
+        }
+    }
+}
+
+pub(crate) fn failures(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure> {
+    let found = grouped(context.store, Grouping::Failure, usize::MAX)?;
+    Ok(Reply::Content(HTML, site::failures(&found.groups)?))
+}
+
+pub(crate) fn failure(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
+    let id = asked.text("id").unwrap_or_default();
+    let kind = FailureKind::ALL.iter().find(|kind| kind.name() == id);
+    let kind = *kind.ok_or_else(|| Failure::Missing(format!("kind of failure \"{id}\"")))?;
+    let found = grouped(context.store, Grouping::Failure, usize::MAX)?;
+    let of_kind = |group: &&Group| group.key.as_deref() == Some(id);
+    Ok(Reply::Content(HTML, site::failure(kind, found.groups.iter().find(of_kind))?))
 }
 
 pub(crate) fn nodes(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {

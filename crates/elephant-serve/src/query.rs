@@ -25,11 +25,11 @@ impl Asked {
     ) -> Result<Self, Failure> {
         let mut asked = Self::default();
         for (name, value) in path {
-            let known = parameters.iter().find(|known| known.kind == Kind::Path && known.name == name);
+            let known = parameters.iter().find(|known| known.is_in_path() && known.name == name);
             asked.add(known, name, named(value))?;
         }
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let known = parameters.iter().find(|known| known.kind != Kind::Path && known.name == name);
+            let known = parameters.iter().find(|known| !known.is_in_path() && known.name == name);
             asked.add(known, &name, value.trim())?;
         }
         Ok(asked)
@@ -94,7 +94,7 @@ fn misfit(kind: Kind, value: &str) -> Option<String> {
             let fits = value.parse::<usize>().is_ok_and(|count| (1..=most).contains(&count));
             (!fits).then(|| format!("a number from 1 to {most}"))
         }
-        Kind::Among(words) => (!words.contains(&value)).then(|| format!("one of {}", words.join(", "))),
+        Kind::Among(words) | Kind::PathAmong(words) => (!words.contains(&value)).then(|| format!("one of {}", words.join(", "))),
     }
 }
 

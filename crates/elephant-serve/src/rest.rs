@@ -3,7 +3,7 @@
 use chrono::{NaiveDate, NaiveTime};
 
 use super::failure::Failure;
-use super::filter::{Which, only};
+use super::filter::Which;
 use super::query::Asked;
 use super::reply::{JSON, Reply};
 use super::route::{Context, Kind, Parameter};
@@ -11,7 +11,8 @@ use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::Filter;
 use elephant_report::site::dr_elephant;
-use elephant_store::{Grouping, Order, Question, Search, View};
+use elephant_ruleset::Pattern;
+use elephant_store::{Grouping, Only, Order, Question, Search, View};
 
 /// Applications of one page, as Dr. Elephant had it.
 const PAGE: usize = 100;
@@ -62,7 +63,7 @@ pub(crate) fn search(context: &Context<'_>, asked: &Asked) -> Result<Reply, Fail
         return one(context, id);
     }
     let filter = Filter {
-        users: asked.text(USERNAME.name).map(only).transpose()?.into_iter().collect(),
+        users: asked.text(USERNAME.name).map(Pattern::exactly).into_iter().collect(),
         since: millis(asked, BEGIN)?,
         // Dr. Elephant's end belongs to the time.
         until: millis(asked, END)?.map(|end| Timestamp::from_millis(end.as_millis().saturating_add(1))),
@@ -71,18 +72,8 @@ pub(crate) fn search(context: &Context<'_>, asked: &Asked) -> Result<Reply, Fail
     let severity =
         asked.text(SEVERITY.name).and_then(|value| Severity::ALL.get(value.parse::<usize>().ok()?).copied());
     let before = (asked.count(NUMBER) - 1) * PAGE;
-    let search = Search {
-        filter: &filter,
-        rules: &[],
-        clusters: &[],
-        text: None,
-        severity,
-        kind: None,
-        status: None,
-        order: Order::Latest,
-        after: None,
-        most: before + PAGE,
-    };
+    let of_page = Search::of(&filter, Only::ALL, (Order::Latest, before + PAGE));
+    let search = Search { severity, ..of_page };
     let found = context.store.search_whole(&search, before)?;
     if found.is_empty() {
         return Err(Failure::Missing("application that matches".to_owned()));

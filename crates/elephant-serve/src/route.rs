@@ -54,11 +54,20 @@ pub(crate) struct Parameter {
     pub(crate) kind: Kind,
 }
 
+impl Parameter {
+    /// Whether it is a part of the path.
+    pub(crate) const fn is_in_path(&self) -> bool {
+        matches!(self.kind, Kind::Path | Kind::PathAmong(_))
+    }
+}
+
 /// The values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A part of the path.
     Path,
+    /// A part of the path that is one of a few words.
+    PathAmong(&'static [&'static str]),
     /// Any text.
     Text,
     /// A word, a glob or a regular expression between slashes.

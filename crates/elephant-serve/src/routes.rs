@@ -1,7 +1,9 @@
 //! All routes.
 
-use super::filter::{CLUSTER, ENGINE, FROM, QUEUE, RULE, TO, USER};
-use super::pages::{AFTER, KIND, SEVERITY, SORT, STATUS, TEXT};
+use super::filter::{CLUSTER, ENGINE, FLOW, FROM, OWNER, QUEUE, RULE, TO, USER};
+use super::pages::{
+    AFTER, ENDED_FROM, ENDED_TO, EXECUTION, FAILURE, KIND, SEVERITY, SORT, STATUS, TEXT, WITH,
+};
 use super::reply::Audience::{self, People, Programs};
 use super::route::{Kind, Parameter, Route, Run};
 use super::{api, openapi, operate, pages, rest};
@@ -12,11 +14,14 @@ pub(crate) const API: &str = "/api/v1/";
 
 const ID: Parameter = Parameter { name: "id", about: "The id of the application", kind: Kind::Path };
 const RULE_ID: Parameter = Parameter { name: "id", about: "The id of the rule", kind: Kind::Path };
+const FAILURE_ID: Parameter = Parameter { name: "id", about: "The kind of failure", kind: Kind::Path };
+const FLOW_KEY: Parameter = Parameter { name: "key", about: "The name of the flow", kind: Kind::Path };
 const KEY: Parameter =
     Parameter { name: "key", about: "The key of the job, or the name of one of its runs", kind: Kind::Path };
 const A: Parameter =
     Parameter { name: "a", about: "The id of the application that is compared with", kind: Kind::Text };
 const B: Parameter = Parameter { name: "b", about: "The id of the other application", kind: Kind::Text };
+const BY: Parameter = Parameter { name: "by", about: "What they have in common", kind: Kind::PathAmong(api::GROUPS) };
 const NAME: Parameter = Parameter { name: "name", about: "The name", kind: Kind::Path };
 
 const fn page(path: &'static str, about: &'static str, parameters: &'static [Parameter], run: Run) -> Route {
@@ -32,12 +37,21 @@ pub(crate) const ROUTES: &[Route] = &[
     page(
         "/search",
         "The applications that match",
-        &[TEXT, USER, QUEUE, CLUSTER, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER],
+        &[
+            TEXT, USER, QUEUE, CLUSTER, FLOW, OWNER, SEVERITY, RULE, KIND, FAILURE, STATUS, ENGINE, FROM, TO,
+            ENDED_FROM, ENDED_TO, SORT, AFTER,
+        ],
         Run::Store(pages::search),
     ),
     page("/application/{id}", "One application", &[ID], Run::Store(pages::application)),
     page("/compare", "Two applications side by side", &[A, B], Run::Store(pages::compare)),
     page("/job/{key}", "The runs of a job", &[KEY, CLUSTER, FROM, TO], Run::Store(pages::job)),
+    page(
+        "/flow/{key}",
+        "The executions of a flow, one of them, or two of them side by side",
+        &[FLOW_KEY, CLUSTER, FROM, TO, EXECUTION, WITH],
+        Run::Store(pages::flow),
+    ),
     page("/user/{name}", "What a user used and wasted", &[NAME, CLUSTER, FROM, TO], Run::Store(pages::user)),
     page(
         "/queue/{name}",
@@ -48,16 +62,39 @@ pub(crate) const ROUTES: &[Route] = &[
     page("/nodes", "The nodes, the slowest first", &[CLUSTER, FROM, TO], Run::Store(pages::nodes)),
     page("/rules", "The rules, and how often each found something", &[], Run::Store(pages::rules)),
     page("/rules/{id}", "One rule", &[RULE_ID], Run::Store(pages::rule)),
+    page("/failures", "The kinds of failures, and how often each happened", &[], Run::Store(pages::failures)),
+    page("/failures/{id}", "One kind of failure", &[FAILURE_ID], Run::Store(pages::failure)),
     data(
         "/api/v1/summary",
         "What all applications used and wasted, and where",
-        &[USER, QUEUE, CLUSTER, ENGINE, FROM, TO, RULE, LIMIT],
+        &[USER, QUEUE, CLUSTER, FLOW, OWNER, ENGINE, FROM, TO, RULE, LIMIT],
         Run::Store(api::summary),
+    ),
+    data(
+        "/api/v1/groups/{by}",
+        "Sums of the applications that have something in common",
+        &[BY, USER, QUEUE, CLUSTER, FLOW, OWNER, ENGINE, FROM, TO, RULE, LIMIT],
+        Run::Store(api::groups),
+    ),
+    data(
+        "/api/v1/flows/{key}",
+        "The last executions of a flow, and its jobs",
+        &[FLOW_KEY, CLUSTER, FROM, TO, LIMIT],
+        Run::Store(api::flow),
+    ),
+    data(
+        "/api/v1/not_judged",
+        "Applications that could not be judged, and files that could not be read, with the reasons",
+        &[USER, QUEUE, CLUSTER, FLOW, OWNER, ENGINE, FROM, TO, LIMIT],
+        Run::Store(api::not_judged),
     ),
     data(
         "/api/v1/applications",
         "The applications that match, part by part",
-        &[TEXT, USER, QUEUE, CLUSTER, SEVERITY, RULE, KIND, STATUS, ENGINE, FROM, TO, SORT, AFTER, LIMIT],
+        &[
+            TEXT, USER, QUEUE, CLUSTER, FLOW, OWNER, SEVERITY, RULE, KIND, FAILURE, STATUS, ENGINE, FROM, TO,
+            ENDED_FROM, ENDED_TO, SORT, AFTER, LIMIT,
+        ],
         Run::Store(api::applications),
     ),
     data(

@@ -1,7 +1,7 @@
 //! Answers to questions about all applications of a store.
 
 use super::selection::Selection;
-use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
+use super::{Fleet, Grouped, Grouping, Nodes, Only, Run, Runs, Store, StoreError, Unjudged};
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::{Filter, Sort};
 
@@ -16,6 +16,8 @@ pub enum Question {
     Nodes,
     /// Single applications that waste most.
     Worst,
+    /// Applications that could not be judged, and files that could not be read.
+    Unjudged,
     /// The runs of the job with this key or name.
     Job(String),
 }
@@ -25,10 +27,8 @@ pub enum Question {
 pub struct Asked<'a> {
     /// Which applications count.
     pub filter: &'a Filter,
-    /// Only applications with a finding of one of these rules; empty for all.
-    pub rules: &'a [String],
-    /// Only applications that are known to be of one of these clusters; empty for all.
-    pub clusters: &'a [String],
+    /// What they must have besides.
+    pub only: &'a Only,
     /// `None`: days and the runs of a job in the order of time, nodes by how slow they are, all else by waste.
     pub sort: Option<Sort>,
     /// At most so many lines of each list.
@@ -61,6 +61,8 @@ pub enum View {
     Nodes(Nodes),
     /// Single applications.
     Worst(Vec<Run>),
+    /// What could not be judged.
+    Unjudged(Unjudged),
     /// The runs of one job.
     Job(Runs),
 }
@@ -74,7 +76,7 @@ impl Store {
 
     /// The applications that a question is about.
     pub(super) fn asked_about(&self, asked: &Asked<'_>) -> Result<Selection, StoreError> {
-        Ok(Selection::of(&self.database, asked.filter, asked.rules)?.in_clusters(asked.clusters))
+        Selection::of(&self.database, asked.filter, asked.only)
     }
 
     /// The answer about these applications.
@@ -93,6 +95,7 @@ impl Store {
             }
             Question::Nodes => View::Nodes(self.nodes(selection, most)?),
             Question::Worst => View::Worst(self.worst(selection, (sort, most))?),
+            Question::Unjudged => View::Unjudged(self.unjudged(selection, most)?),
             Question::Job(job) => match self.job(job, selection, most)? {
                 Some((runs, selected)) => {
                     of_job = Some(selected);

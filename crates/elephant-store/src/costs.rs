@@ -115,7 +115,12 @@ fn kept(grouping: Grouping, selection: &Selection, prices: &Prices) -> Option<(S
         Grouping::Job => ("job", "cost_sum JOIN job ON job.job = CAST(cost_sum.key AS BIGINT)", "job.key"),
         Grouping::Trouble => ("trouble", "cost_sum", "key"),
         Grouping::Rule => ("rule", "cost_sum", "key"),
-        Grouping::Day | Grouping::Cluster => return None,
+        Grouping::Day
+        | Grouping::Cluster
+        | Grouping::Flow
+        | Grouping::Owner
+        | Grouping::Failure
+        | Grouping::Setting => return None,
     };
     let (user, queue) = (if_needed(prices, Aspect::User, &user), if_needed(prices, Aspect::Queue, &queue));
     let of_engine = days.engine().map_or("", |_| " AND cost_sum.engine = ?1");

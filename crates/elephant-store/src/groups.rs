@@ -25,6 +25,10 @@ pub enum Grouping {
     Day,
     /// The cluster that the user named, or that the configuration tells.
     Cluster,
+    /// The flow of a scheduler.
+    Flow,
+    /// Who owns the flow or job, as a scheduler tells.
+    Owner,
     /// The engine.
     Engine,
     /// How the application ended.
@@ -33,6 +37,11 @@ pub enum Grouping {
     Trouble,
     /// The rule with findings. An application with findings of several is in several groups.
     Rule,
+    /// The kind of failure among the troubles. An application with several is in several groups.
+    Failure,
+    /// The setting that is recommended. An application to which several are is in several groups; savings are those of the
+    /// setting.
+    Setting,
 }
 
 /// Sums over one group. What is unknown of an application is missing in the sum; `None` if it is unknown of all.
@@ -44,6 +53,8 @@ pub struct Group {
     pub applications: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Those that were killed.
+    pub killed: u64,
     /// Applications that could not be judged.
     pub unjudged: u64,
     /// Applications whose memory is unknown, and which are missing in `used` and `wasted`.
@@ -84,6 +95,44 @@ pub struct Grouped {
 }
 
 impl Grouping {
+    /// All but that of everything.
+    pub const ALL: [Self; 13] = [
+        Self::User,
+        Self::Queue,
+        Self::Job,
+        Self::Day,
+        Self::Cluster,
+        Self::Flow,
+        Self::Owner,
+        Self::Engine,
+        Self::Status,
+        Self::Trouble,
+        Self::Rule,
+        Self::Failure,
+        Self::Setting,
+    ];
+
+    /// Its name in reports and addresses; empty for everything.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Everything => "",
+            Self::User => "user",
+            Self::Queue => "queue",
+            Self::Job => "job",
+            Self::Day => "day",
+            Self::Cluster => "cluster",
+            Self::Flow => "flow",
+            Self::Owner => "owner",
+            Self::Engine => "engine",
+            Self::Status => "status",
+            Self::Trouble => "trouble",
+            Self::Rule => "rule",
+            Self::Failure => "failure",
+            Self::Setting => "setting",
+        }
+    }
+
     /// The table, the key, and the savings of memory, time and cores, and the limits of time.
     pub(super) const fn parts(self) -> (&'static str, &'static str, [&'static str; 4]) {
         const ALL: &str = "application";
@@ -100,6 +149,8 @@ impl Grouping {
             Self::Job => ("application JOIN job USING (job)", "job.key", OF_ALL),
             Self::Day => (ALL, DAY_AS_TEXT, OF_ALL),
             Self::Cluster => (ALL, "application.cluster", OF_ALL),
+            Self::Flow => (ALL, "application.flow", OF_ALL),
+            Self::Owner => (ALL, "application.owner", OF_ALL),
             Self::Engine => (ALL, "application.engine", OF_ALL),
             Self::Status => (ALL, "application.status", OF_ALL),
             Self::Trouble => (
@@ -112,6 +163,19 @@ impl Grouping {
                 "(SELECT DISTINCT application, rule FROM finding) AS part JOIN application USING (application)",
                 "part.rule",
                 [NOTHING; 4],
+            ),
+            Self::Failure => (
+                "(SELECT application, failure, CAST(sum(saved_memory) AS BIGINT) AS of_memory, CAST(sum(saved_time) AS BIGINT) \
+                 AS of_time, CAST(sum(limit_time) AS BIGINT) AS of_limits FROM trouble WHERE failure IS NOT NULL GROUP BY \
+                 application, failure) AS part JOIN application USING (application)",
+                "part.failure",
+                ["of_memory", "of_time", NOTHING, "of_limits"],
+            ),
+            Self::Setting => (
+                "(SELECT application, name AS setting, CAST(sum(saved_memory) AS BIGINT) AS of_memory, CAST(sum(saved_time) \
+                 AS BIGINT) AS of_time FROM setting GROUP BY application, name) AS part JOIN application USING (application)",
+                "part.setting",
+                ["of_memory", "of_time", NOTHING, NOTHING],
             ),
         }
     }
@@ -128,10 +192,13 @@ impl Grouping {
             Self::Queue => ("queue", KEY),
             Self::Trouble => ("trouble", KEY),
             Self::Rule => ("rule", KEY),
+            Self::Flow => ("flow", KEY),
+            Self::Owner => ("owner", KEY),
+            Self::Failure => ("failure", KEY),
             Self::Job if days.are_all() => {
                 return Some(("job_sum JOIN job USING (job)", "job.key", days.condition(1)));
             }
-            Self::Job | Self::Cluster => return None,
+            Self::Job | Self::Cluster | Self::Setting => return None,
         };
         let table = if days.are_all() && self != Self::Day { "group_sum" } else { "group_day" };
         Some((table, key, format!("kind = '{kind}' AND {}", days.condition(1))))
@@ -208,7 +275,8 @@ impl Store {
 }
 
 /// Sums of applications.
-const COUNTED: &str = "count(*), count(*) FILTER (WHERE application.status = 'failed'), count(*) FILTER (WHERE NOT \
+const COUNTED: &str = "count(*), count(*) FILTER (WHERE application.status = 'failed'), count(*) FILTER (WHERE \
+     application.status = 'killed'), count(*) FILTER (WHERE NOT \
      application.judged), count(*) FILTER (WHERE application.used IS NULL), CAST(sum(application.run_time) AS BIGINT), \
      CAST(sum(application.used) AS BIGINT), CAST(sum(application.wasted) AS BIGINT), CAST(sum(application.core_time) AS \
      BIGINT), max(application.severity)";
@@ -218,7 +286,7 @@ const JUDGED: &str =
     "CAST(sum(CASE WHEN application.wasted IS NOT NULL THEN application.used END) AS BIGINT)";
 
 /// The same from sums that are kept, with the savings.
-const KEPT: &str = "CAST(sum(applications) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(unjudged) AS BIGINT), \
+const KEPT: &str = "CAST(sum(applications) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(killed) AS BIGINT), CAST(sum(unjudged) AS BIGINT), \
      CAST(sum(applications - measured) AS BIGINT), CAST(CASE WHEN sum(timed) > 0 THEN sum(run_time) END AS BIGINT), \
      CAST(CASE WHEN sum(measured) > 0 THEN sum(used) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(wasted) \
      END AS BIGINT), CAST(CASE WHEN sum(counted) > 0 THEN sum(core_time) END AS BIGINT), CAST(CASE WHEN sum(critical) > 0 \
@@ -233,6 +301,7 @@ struct Sums {
     key: Option<String>,
     applications: u64,
     failed: u64,
+    killed: u64,
     unjudged: u64,
     unmeasured: u64,
     run_time: Option<u64>,
@@ -269,17 +338,18 @@ impl Sums {
             key: row.get(0)?,
             applications: row.count(1)?,
             failed: row.count(2)?,
-            unjudged: row.count(3)?,
-            unmeasured: row.count(4)?,
-            run_time: row.amount(5)?,
-            used: row.amount(6)?,
-            wasted: row.amount(7)?,
-            core_time: row.amount(8)?,
-            severity: row.count(9)?,
-            saved_memory: row.amount(10)?,
-            saved_time: row.amount(11)?,
-            judged: row.amount(12)?,
-            limit_time: row.count(13)?,
+            killed: row.count(3)?,
+            unjudged: row.count(4)?,
+            unmeasured: row.count(5)?,
+            run_time: row.amount(6)?,
+            used: row.amount(7)?,
+            wasted: row.amount(8)?,
+            core_time: row.amount(9)?,
+            severity: row.count(10)?,
+            saved_memory: row.amount(11)?,
+            saved_time: row.amount(12)?,
+            judged: row.amount(13)?,
+            limit_time: row.count(14)?,
         })
     }
 }
@@ -292,6 +362,7 @@ impl From<Sums> for Group {
             key: sums.key,
             applications: sums.applications,
             failed: sums.failed,
+            killed: sums.killed,
             unjudged: sums.unjudged,
             unmeasured: sums.unmeasured,
             run_time: sums.run_time.map(Millis::new),

@@ -13,6 +13,7 @@ mod database;
 mod day;
 mod export;
 mod fleet;
+mod flows;
 mod groups;
 mod ingest;
 mod levels;
@@ -39,6 +40,7 @@ mod sums;
 #[cfg(test)]
 mod testing;
 mod together;
+mod unjudged;
 mod whole_record;
 mod writer;
 
@@ -57,6 +59,7 @@ pub use database::Interrupter;
 pub use database::postgres::ServerError;
 pub use export::{Column, Kind, TABLES, Table, Value};
 pub use fleet::{Fleet, InPeriod, Ranked, Unread};
+pub use flows::{Execution, FlowHistory};
 pub use groups::{Group, Grouped, Grouping};
 pub use ingest::Read;
 pub use nodes::{NodeSums, Nodes};
@@ -65,8 +68,10 @@ pub use place::Place;
 pub use realised::{Changed, Confidence, Realised};
 pub use remedies::{Direction, Remedy};
 pub use runs::{Change, Measure, Run, Runs};
+pub use selection::Only;
 pub use search::{Cursor, Matches, Matching, NoCursor, Order, Search};
 pub use stored_report::AsJson;
+pub use unjudged::{Unjudged, UnjudgedRun, UnreadFile};
 pub use whole_record::{
     JobHistory, RuleInRuns, StoredApplication, StoredFinding, StoredSetting, StoredTrouble,
 };

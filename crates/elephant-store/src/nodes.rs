@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn nodes(store: &Store, filter: &Filter) -> Nodes {
-        store.nodes(&Selection::of(&store.database, filter, &[]).unwrap(), 9).unwrap()
+        store.nodes(&Selection::of(&store.database, filter, Only::ALL).unwrap(), 9).unwrap()
     }
 
     #[test]

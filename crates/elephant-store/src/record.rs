@@ -17,6 +17,7 @@ use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_base::whole::Whole;
 use elephant_engine::results::ApplicationReport;
 use elephant_input::unit::{self, Unit};
+use elephant_ruleset::JobIdentity;
 use elephant_verdict::savings::SavingStatus;
 use elephant_verdict::troubles::Trouble;
 
@@ -184,11 +185,21 @@ fn insert(
     let saved = Saved::of(expected);
     let (job, configuration) = job_and_configuration(database, app)?;
     let cluster = origin.cluster.or(app.cluster.as_deref());
+    let identity = app.identity.as_ref();
+    let flow = identity.and_then(JobIdentity::whole_flow);
+    let of_flow = |field: fn(&JobIdentity) -> Option<&str>| identity.and_then(field).map(bounded);
     let columns = [
         ("id", id.into()),
         ("attempt", attempt.into()),
         ("source", origin.source.into()),
         ("cluster", cluster.map(bounded).into()),
+        ("scheduler", identity.map(|known| known.scheduler.as_str()).into()),
+        ("flow", flow.as_deref().map(bounded).into()),
+        ("flow_run", of_flow(|known| known.run.as_deref()).into()),
+        ("task", of_flow(|known| known.task.as_deref()).into()),
+        ("owner", of_flow(|known| known.owner.as_deref()).into()),
+        ("link", identity.and_then(|known| known.link.as_deref()).into()),
+        ("incomplete", app.incomplete.as_deref().into()),
         ("files", whole(app.sources.len() as u64).into()),
         ("run", run.into()),
         ("job", job.into()),

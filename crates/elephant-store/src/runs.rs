@@ -35,6 +35,14 @@ pub struct Run {
     pub user: Option<String>,
     /// The queue that it ran in.
     pub queue: Option<String>,
+    /// The flow of a scheduler that it belongs to.
+    pub flow: Option<String>,
+    /// The run of that flow.
+    pub flow_run: Option<String>,
+    /// The task of that flow.
+    pub task: Option<String>,
+    /// Who owns the flow or job, as the scheduler tells.
+    pub owner: Option<String>,
     /// How it ended.
     pub status: String,
     /// When it was submitted.
@@ -162,7 +170,7 @@ impl Store {
         // Only the rows that are shown are read whole.
         let statement = format!(
             "SELECT id, attempt, source, name, \"user\", queue, status, submitted, run_time, used, wasted, \
-             application.saved_memory, application.severity, trouble.cause, trouble.remedy, engine, core_time, cluster FROM (SELECT * FROM application \
+             application.saved_memory, application.severity, trouble.cause, trouble.remedy, engine, core_time, cluster, flow, flow_run, task, owner FROM (SELECT * FROM application \
              WHERE {} ORDER BY {order} LIMIT {most}) AS application LEFT JOIN trouble ON trouble.application = \
              application.application AND n = 0 ORDER BY {order}",
             selection.condition
@@ -189,6 +197,10 @@ fn run(row: &Row<'_>) -> Result<Run, StoreError> {
         name: row.get("name")?,
         user: row.get("user")?,
         queue: row.get("queue")?,
+        flow: row.get("flow")?,
+        flow_run: row.get("flow_run")?,
+        task: row.get("task")?,
+        owner: row.get("owner")?,
         status: row.get("status")?,
         submitted: row.get::<Option<i64>>("submitted")?.map(Timestamp::from_millis),
         run_time: row.amount("run_time")?.map(Millis::new),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::database::{Value, values};
 use super::record::whole;
 use super::selection::Selection;
-use super::{Run, Store, StoreError, StoredApplication};
+use super::{Only, Run, Store, StoreError, StoredApplication};
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::Filter;
@@ -20,16 +20,18 @@ const MOST_COUNTED: u64 = 10_000;
 pub struct Search<'a> {
     /// Which applications are admitted.
     pub filter: &'a Filter,
-    /// Only applications with a finding of one of these rules; empty for all.
-    pub rules: &'a [String],
-    /// Only applications that are known to be of one of these clusters; empty for all.
-    pub clusters: &'a [String],
-    /// A part of the id, the name, the user or the queue, in capital or small letters.
+    /// What they must have besides.
+    pub only: &'a Only,
+    /// A part of the id, the name, the user, the queue or the flow, in capital or small letters.
     pub text: Option<&'a str>,
-    /// At least this severity; `None` for all.
+    /// At least this severity, of the rules that are asked for if there are any; `None` for all.
     pub severity: Option<Severity>,
     /// Only applications with a trouble of this kind.
     pub kind: Option<&'a str>,
+    /// Only applications with a trouble that is this kind of failure.
+    pub failure: Option<&'a str>,
+    /// Only applications that finished at the first time or later, and before the second one.
+    pub finished: [Option<Timestamp>; 2],
     /// Only applications that ended in this way.
     pub status: Option<&'a str>,
     /// What comes first.
@@ -38,6 +40,14 @@ pub struct Search<'a> {
     pub after: Option<Cursor>,
     /// The most applications of a part.
     pub most: usize,
+}
+
+impl<'a> Search<'a> {
+    /// The first of all applications that these conditions admit.
+    #[must_use]
+    pub const fn of(filter: &'a Filter, only: &'a Only, (order, most): (Order, usize)) -> Self {
+        Self { filter, only, text: None, severity: None, kind: None, failure: None, finished: [None; 2], status: None, order, after: None, most }
+    }
 }
 
 /// What comes first among applications. Those of which it is unknown are last.
@@ -189,18 +199,28 @@ impl Store {
     }
 
     fn matching(&self, search: &Search<'_>) -> Result<Selection, StoreError> {
-        let selection = Selection::of(&self.database, search.filter, search.rules)?;
-        let mut selection = selection.in_clusters(search.clusters);
-        if let Some(severity) = search.severity {
-            selection.and("application.severity >=", whole(severity.value()));
+        let mut selection = Selection::of(&self.database, search.filter, search.only)?;
+        let least = search.severity.map(|severity| whole(severity.value()));
+        match (least, search.only.rules.is_empty()) {
+            (Some(least), true) => selection.and("application.severity >=", least),
+            (Some(least), false) => selection.with_finding(&search.only.rules, least),
+            (None, _) => (),
+        }
+        let [from, until] = search.finished.map(|at| at.map(Timestamp::as_millis));
+        if let Some(from) = from {
+            selection.and("application.finished >=", from);
+        }
+        if let Some(until) = until {
+            selection.and("application.finished <", until);
         }
         if let Some(status) = search.status {
             selection.and("application.status =", status.to_owned());
         }
-        if let Some(kind) = search.kind {
-            selection.values.push(kind.to_owned().into());
+        for (column, asked) in [("kind", search.kind), ("failure", search.failure)] {
+            let Some(asked) = asked else { continue };
+            selection.values.push(asked.to_owned().into());
             selection.condition = format!(
-                "{} AND EXISTS (SELECT 1 FROM trouble WHERE trouble.application = application.application AND trouble.kind = ?{})",
+                "{} AND EXISTS (SELECT 1 FROM trouble WHERE trouble.application = application.application AND trouble.{column} = ?{})",
                 selection.condition,
                 selection.values.len()
             );
@@ -210,7 +230,13 @@ impl Store {
             selection.values.push(format!("%{escaped}%").into());
             let place = selection.values.len();
             let has = |column: &str| format!("lower({column}) LIKE ?{place} ESCAPE '!'");
-            let any = ["application.id", "application.name", "application.\"user\"", "application.queue"];
+            let any = [
+                "application.id",
+                "application.name",
+                "application.\"user\"",
+                "application.queue",
+                "application.flow",
+            ];
             let any = any.map(has).join(" OR ");
             selection.condition = format!("{} AND ({any})", selection.condition);
         }
@@ -287,18 +313,7 @@ mod tests {
         since: None,
         until: None,
     };
-    const ALL: Search<'static> = Search {
-        filter: &FILTER,
-        rules: &[],
-        clusters: &[],
-        text: None,
-        severity: None,
-        kind: None,
-        status: None,
-        order: Order::Latest,
-        after: None,
-        most: 100,
-    };
+    const ALL: Search<'static> = Search::of(&FILTER, Only::ALL, (Order::Latest, 100));
 
     fn ids(found: &Matches) -> Vec<&str> {
         found.runs.iter().map(|run| run.id.trim_start_matches("job_1_000")).collect()

@@ -1,9 +1,10 @@
 //! The applications that a question is about.
 
 use super::StoreError;
-use super::database::{Database, Value};
+use super::database::{Database, Value, values};
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::Filter;
+use elephant_ruleset::Pattern;
 
 pub(super) const MS_PER_DAY: i64 = 86_400_000;
 
@@ -14,6 +15,25 @@ pub(super) const DAY: &str =
 const COUNTS: &str = "application.counts = TRUE";
 /// The same condition as [`COUNTS`], but no index is used for it.
 const COUNTS_WITHOUT_INDEX: &str = "application.counts IS TRUE";
+
+/// What applications must have besides what a [`Filter`] tests. An empty list admits all.
+#[derive(Debug, Clone, Default)]
+pub struct Only {
+    /// A finding of one of these rules.
+    pub rules: Vec<String>,
+    /// They are known to be of one of these clusters.
+    pub clusters: Vec<String>,
+    /// They belong to one of these flows.
+    pub flows: Vec<Pattern>,
+    /// They belong to a flow or job with one of these owners.
+    pub owners: Vec<Pattern>,
+}
+
+impl Only {
+    /// No condition.
+    pub const ALL: &'static Self =
+        &Self { rules: Vec::new(), clusters: Vec::new(), flows: Vec::new(), owners: Vec::new() };
+}
 
 /// The condition of a query, and the values in it.
 #[derive(Debug, Clone)]
@@ -29,8 +49,36 @@ pub(super) struct Selection {
 }
 
 impl Selection {
+    /// The applications that a question is about, each once.
+    pub(super) fn of(database: &Database, filter: &Filter, only: &Only) -> Result<Self, StoreError> {
+        let Only { rules, clusters, flows, owners } = only;
+        let mut selection = Self::filtered(database, filter, rules)?;
+        for (kind, patterns) in [("flow", flows), ("owner", owners)] {
+            if !patterns.is_empty() {
+                selection = selection.looked_up().of_kept(database, kind, patterns)?;
+            }
+        }
+        Ok(selection.in_clusters(clusters))
+    }
+
+    /// Only the applications whose flow or owner matches one of these patterns. No sums tell which of another kind of group
+    /// they are.
+    fn of_kept(
+        mut self,
+        database: &Database,
+        kind: &'static str,
+        patterns: &[Pattern],
+    ) -> Result<Self, StoreError> {
+        let query = "SELECT DISTINCT key FROM group_sum WHERE kind = ?1 AND known = TRUE AND applications > 0";
+        let mut keys = database.rows(query, &values![kind], |row| row.get::<String>(0))?;
+        keys.retain(|key| patterns.iter().any(|pattern| pattern.matches(key)));
+        self.among(&format!("application.{kind}"), keys.iter().map(|key| Some(key.as_str())));
+        (self.by_patterns, self.days) = (true, None);
+        Ok(self)
+    }
+
     /// The applications that `filter` admits and that have a finding of one of these rules, each once.
-    pub(super) fn of(database: &Database, filter: &Filter, rules: &[String]) -> Result<Self, StoreError> {
+    fn filtered(database: &Database, filter: &Filter, rules: &[String]) -> Result<Self, StoreError> {
         let mut selection = Self {
             condition: COUNTS.to_owned(),
             values: Vec::new(),
@@ -65,7 +113,7 @@ impl Selection {
 
     /// Only the applications that are known to be of one of these clusters; all if there are none. No sums and no index
     /// tell clusters apart.
-    pub(super) fn in_clusters(mut self, clusters: &[String]) -> Self {
+    fn in_clusters(mut self, clusters: &[String]) -> Self {
         if !clusters.is_empty() {
             self.among("application.cluster", clusters.iter().map(|cluster| Some(cluster.as_str())));
             (self.by_patterns, self.days) = (true, None);
@@ -82,6 +130,29 @@ impl Selection {
             days: None,
             rules: Vec::new(),
         }
+    }
+
+    /// Only the applications of one run of a flow.
+    pub(super) fn of_execution(flow: &str, run: &str) -> Self {
+        Self {
+            condition: format!("{COUNTS_WITHOUT_INDEX} AND application.flow = ?1 AND application.flow_run = ?2"),
+            values: vec![flow.to_owned().into(), run.to_owned().into()],
+            by_patterns: true,
+            days: None,
+            rules: Vec::new(),
+        }
+    }
+
+    /// Keeps only applications with a finding of one of these rules of at least this severity.
+    pub(super) fn with_finding(&mut self, rules: &[String], severity: i64) {
+        let of_rules = self.in_list("finding.rule", rules.iter().map(String::as_str));
+        self.values.push(severity.into());
+        self.condition = format!(
+            "{} AND EXISTS (SELECT 1 FROM finding WHERE finding.application = application.application AND {of_rules} AND \
+             finding.severity >= ?{})",
+            self.condition,
+            self.values.len()
+        );
     }
 
     pub(super) fn and(&mut self, condition: &str, value: impl Into<Value<'static>>) {

@@ -21,9 +21,10 @@ pub(super) enum Sign {
 type Amount = (&'static str, &'static str);
 
 /// The amounts of an application in a group. Its savings are those of the group.
-const OF_APPLICATION: [Amount; 21] = [
+const OF_APPLICATION: [Amount; 22] = [
     ("applications", "1"),
     ("failed", "CASE WHEN application.status = 'failed' THEN 1 ELSE 0 END"),
+    ("killed", "CASE WHEN application.status = 'killed' THEN 1 ELSE 0 END"),
     ("unjudged", "CASE WHEN application.judged THEN 0 ELSE 1 END"),
     ("run_time", "coalesce(application.run_time, 0)"),
     ("timed", "CASE WHEN application.run_time IS NULL THEN 0 ELSE 1 END"),
@@ -91,7 +92,12 @@ const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS k
      'trouble', TRUE, kind, CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT), CAST(sum(limit_time) AS \
      BIGINT) FROM trouble WHERE application {these} GROUP BY application, kind UNION ALL SELECT DISTINCT application, \
      'rule', TRUE, rule, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT) FROM finding WHERE \
-     application {these}";
+     application {these} UNION ALL SELECT application, 'flow', flow IS NOT NULL, coalesce(flow, ''), saved_memory, \
+     saved_time, limit_time FROM application WHERE application {these} UNION ALL SELECT application, 'owner', owner IS \
+     NOT NULL, coalesce(owner, ''), saved_memory, saved_time, limit_time FROM application WHERE application {these} \
+     UNION ALL SELECT application, 'failure', TRUE, failure, CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS \
+     BIGINT), CAST(sum(limit_time) AS BIGINT) FROM trouble WHERE failure IS NOT NULL AND application {these} GROUP BY \
+     application, failure";
 macro_rules! is_long {
     () => {
         "(length(setting.name) > 200 OR length(coalesce(setting.old, '')) > 200 OR length(setting.new) > 200)"
@@ -270,12 +276,6 @@ pub(super) fn compute(database: &Database) -> Result<(), StoreError> {
         database.execute(&format!("DELETE FROM {}", sums.table), &[])?;
     }
     update(database, Sign::Add, "IS NOT NULL", &[])
-}
-
-/// Computes the sums for prices from the applications.
-pub(super) fn compute_costs(database: &Database) -> Result<(), StoreError> {
-    database.execute(&format!("DELETE FROM {}", FOR_COSTS.table), &[])?;
-    database.send(&FOR_COSTS.statement(Sign::Add, "IS NOT NULL"), &[])
 }
 
 /// Removes the rows of groups without applications.

@@ -31,7 +31,7 @@ pub(super) fn with_prices(apps: &[ApplicationReport], yaml: &str, test: impl Fn(
 
 /// The answer about all applications that `filter` admits, in the usual order.
 pub(super) fn answer(store: &Store, question: &Question, filter: &Filter, most: usize) -> Option<Answer> {
-    store.answer(question, Asked { filter, rules: &[], clusters: &[], sort: None, most }).unwrap()
+    store.answer(question, Asked { filter, only: Only::ALL, sort: None, most }).unwrap()
 }
 
 #[track_caller]

@@ -25,8 +25,12 @@ pub struct StoredApplication {
     pub job: String,
     /// Whether its history is complete.
     pub is_complete: bool,
+    /// Why it is not, as far as that is known.
+    pub incomplete: Option<String>,
     /// Whether it could be judged.
     pub is_judged: bool,
+    /// The address of its page in the scheduler.
+    pub link: Option<String>,
     /// When it finished.
     pub finished: Option<Timestamp>,
     /// The number of its tasks.
@@ -149,7 +153,7 @@ impl Store {
         let only = Selection::of_application(place);
         let Some(run) = self.runs(&only, "application.application", 1)?.pop() else { return Ok(None) };
         let query = "SELECT application.engine, job.key, complete, judged, application.finished, tasks, failed_attempts, nodes, \
-             score, core_time, saved_time, files, run.started, run.tool FROM application JOIN job USING (job) JOIN run USING \
+             score, core_time, saved_time, files, run.started, run.tool, incomplete, link FROM application JOIN job USING (job) JOIN run USING \
              (run) WHERE application = ?1";
         let stored = self.database.first(query, &of_place(), |row| {
             Ok(StoredApplication {
@@ -168,6 +172,8 @@ impl Store {
                 files: row.count(11)?,
                 read: Timestamp::from_millis(row.get(12)?),
                 tool: row.get(13)?,
+                incomplete: row.get(14)?,
+                link: row.get(15)?,
                 findings: Vec::new(),
                 troubles: Vec::new(),
                 settings: Vec::new(),

@@ -15,8 +15,8 @@ use super::super::{Color, Exit};
 use super::StoreArgs;
 use elephant_report::TextOptions;
 use elephant_report::history::{HistoryFormat, write};
-use elephant_ruleset::{Aspect, RuleSet};
-use elephant_store::{Asked, Grouping, Question, Store};
+use elephant_ruleset::{Aspect, Pattern, RuleSet};
+use elephant_store::{Asked, Grouping, Only, Question, Store};
 use elephant_verdict::savings::Prices;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -51,6 +51,9 @@ pub(crate) struct History {
     /// Show single applications, those that waste most first
     #[arg(long, conflicts_with = "job")]
     worst: bool,
+    /// Show the applications that could not be judged and the files that could not be read, with the reasons
+    #[arg(long, conflicts_with_all = ["by", "worst", "job", "sort"])]
+    unjudged: bool,
     /// Show the runs of the job with this name in the order of time, and where its run time or memory changed
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
     job: Option<String>,
@@ -76,6 +79,12 @@ pub(crate) struct History {
     answer: SummaryArg,
     #[command(flatten)]
     filters: FilterArgs,
+    /// Only applications of this flow of a scheduler; repeatable
+    #[arg(long = "flow", value_name = "NAME", value_parser = Pattern::parse, value_hint = ValueHint::Other, help_heading = FILTERS)]
+    flows: Vec<Pattern>,
+    /// Only applications of flows and jobs with this owner, as a scheduler tells; repeatable
+    #[arg(long = "owner", value_name = "NAME", value_parser = Pattern::parse, value_hint = ValueHint::Other, help_heading = FILTERS)]
+    owners: Vec<Pattern>,
     /// Only applications with a finding of this rule; repeatable
     #[arg(long = "rule", value_name = "ID", value_hint = ValueHint::Other, help_heading = FILTERS)]
     rules: Vec<String>,
@@ -93,12 +102,20 @@ enum By {
     Day,
     /// Cluster that ingest was told, or else what the configuration tells
     Cluster,
+    /// Flow of a scheduler: a DAG, a workflow
+    Flow,
+    /// Owner of the flow or job, as a scheduler tells
+    Owner,
     Engine,
     Status,
     /// Kind of trouble, with what its remedies save
     Trouble,
     /// Rules with findings
     Rule,
+    /// Kind of failure
+    Failure,
+    /// Setting that is recommended, with what it saves
+    Setting,
     /// Nodes, the slowest first, with their tasks, failures, lost executors and stragglers
     Node,
 }
@@ -133,10 +150,14 @@ impl From<By> for Question {
             By::Job => Grouping::Job,
             By::Day => Grouping::Day,
             By::Cluster => Grouping::Cluster,
+            By::Flow => Grouping::Flow,
+            By::Owner => Grouping::Owner,
             By::Engine => Grouping::Engine,
             By::Status => Grouping::Status,
             By::Trouble => Grouping::Trouble,
             By::Rule => Grouping::Rule,
+            By::Failure => Grouping::Failure,
+            By::Setting => Grouping::Setting,
             By::Node => return Self::Nodes,
         })
     }
@@ -164,8 +185,13 @@ impl History {
         }
         self.warn_of_unknown_rules(&store)?;
         let (filter, sort) = (self.filters.filter(), self.sort.map(Into::into));
-        let asked =
-            Asked { filter: &filter, rules: &self.rules, clusters: &self.clusters, sort, most: self.most() };
+        let only = Only {
+            rules: self.rules.clone(),
+            clusters: self.clusters.clone(),
+            flows: self.flows.clone(),
+            owners: self.owners.clone(),
+        };
+        let asked = Asked { filter: &filter, only: &only, sort, most: self.most() };
         let answer = store.answer(&self.question(), asked);
         let answer = answer.map_err(|error| self.store.failed("read", &error))?;
         let Some(answer) = answer else {
@@ -221,6 +247,7 @@ impl History {
             (Some(by), _) => by.into(),
             (None, Some(job)) => Question::Job(job.clone()),
             (None, None) if self.worst => Question::Worst,
+            (None, None) if self.unjudged => Question::Unjudged,
             (None, None) => Question::Overview,
         }
     }

@@ -2,7 +2,7 @@
 
 use elephant_base::units::Millis;
 use elephant_engine::engine::Filter;
-use elephant_store::{Asked, Change, JobHistory, Measure, Realised, Run, Runs, View};
+use elephant_store::{Asked, Change, JobHistory, Measure, Only, Realised, Run, Runs, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +124,7 @@ impl Question for History {
             _ => return Err(Failure::Bad("give either job or application".to_owned())),
         };
         let filter = Filter::default();
-        let asked = Asked { filter: &filter, rules: &[], clusters: &[], sort: None, most: MOST_RUNS };
+        let asked = Asked { filter: &filter, only: Only::ALL, sort: None, most: MOST_RUNS };
         let history = context.first(|store| Ok(store.job_history(&key, asked)?))?;
         let missing =
             || Failure::Missing(format!("job \"{key}\"; list_applications lists the runs of all jobs"));

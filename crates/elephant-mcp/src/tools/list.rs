@@ -4,7 +4,7 @@ use chrono::{NaiveDate, NaiveTime};
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::Filter;
 use elephant_ruleset::Pattern;
-use elephant_store::{Cursor, Matches, Matching, Order, Search, Store};
+use elephant_store::{Cursor, Matches, Matching, Only, Order, Search, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +113,7 @@ impl Question for ListApplications {
         other tools need.";
 
     fn answer(&self, context: &Context<'_>) -> Result<(Listed, String), Failure> {
-        let (filter, rules) = (self.filter()?, self.rules());
+        let (filter, only) = (self.filter()?, self.only());
         let search = self.search(&filter, &rules)?;
         let (source, store) = context.source(self.source)?;
         let found = store.search(&search)?;
@@ -168,23 +168,18 @@ impl ListApplications {
         })
     }
 
-    fn rules(&self) -> Vec<String> {
-        self.rule.iter().map(|rule| rule.as_str().to_owned()).collect()
+    fn only(&self) -> Only {
+        Only { rules: self.rule.iter().map(|rule| rule.as_str().to_owned()).collect(), ..Only::default() }
     }
 
-    fn search<'a>(&'a self, filter: &'a Filter, rules: &'a [String]) -> Result<Search<'a>, Failure> {
+    fn search<'a>(&'a self, filter: &'a Filter, only: &'a Only) -> Result<Search<'a>, Failure> {
         let cursor = self.cursor.as_ref().map(|cursor| cursor.as_str().parse::<Cursor>()).transpose();
         Ok(Search {
-            filter,
-            rules,
-            clusters: &[],
             text: self.text.as_ref().map(Word::as_str),
             severity: self.severity.map(Into::into),
-            kind: None,
             status: self.status.map(Status::name),
-            order: self.sort.map(Order::from).unwrap_or_default(),
             after: cursor.map_err(|error| Failure::Bad(format!("cursor is of no use: {error}")))?,
-            most: MOST,
+            ..Search::of(filter, only, (self.sort.map(Order::from).unwrap_or_default(), MOST))
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use elephant_engine::engine::Filter;
-use elephant_store::{Order, Search, Store};
+use elephant_store::{Only, Order, Search, Store};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -54,18 +54,7 @@ fn parts_of_the_list_are_the_list_of_the_store() {
     let mut client = Client::start(options);
     for order in Order::ALL {
         let filter = Filter::default();
-        let search = Search {
-            filter: &filter,
-            rules: &[],
-            clusters: &[],
-            text: None,
-            severity: None,
-            kind: None,
-            status: None,
-            order,
-            after: None,
-            most: 1000,
-        };
+        let search = Search::of(&filter, Only::ALL, (order, 1000));
         let expected: Vec<String> =
             store.search(&search).unwrap().runs.into_iter().map(|run| run.id).collect();
         assert!(expected.len() > 100);

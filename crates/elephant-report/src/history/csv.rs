@@ -4,7 +4,7 @@ mod overview;
 
 use std::io::{self, Write};
 
-use super::words;
+use super::{unjudged, words};
 use crate::document::Value;
 use crate::document::csv::{self, Column};
 use elephant_base::units::Millis;
@@ -13,7 +13,7 @@ use elephant_store::{Answer, Change, Group, Measure, NodeSums, Run, Runs, View};
 /// A group, and what it is grouped by.
 type Named<'a> = (&'static str, &'a Group);
 
-pub(super) fn of_groups<'a>() -> [Column<Named<'a>>; 17] {
+pub(super) fn of_groups<'a>() -> [Column<Named<'a>>; 18] {
     [
         ("by", |(by, _)| (*by).into()),
         ("key", |(_, group)| group.key.as_deref().into()),
@@ -32,10 +32,11 @@ pub(super) fn of_groups<'a>() -> [Column<Named<'a>>; 17] {
         ("resource_judged_gb_hours", |(_, group)| group.judged_gb_hours.into()),
         ("cost_unknown", |(_, group)| group.cost.map(|_| group.unpriced).into()),
         ("saves_more_at_most_ms", |(_, group)| group.limit_time.into()),
+        ("killed", |(_, group)| group.killed.into()),
     ]
 }
 
-const OF_RUNS: [Column<Run>; 16] = [
+const OF_RUNS: [Column<Run>; 20] = [
     ("application", |run| run.id.as_str().into()),
     ("attempt", |run| run.attempt.as_deref().into()),
     ("source", |run| run.source.as_str().into()),
@@ -52,6 +53,10 @@ const OF_RUNS: [Column<Run>; 16] = [
     ("trouble", |run| run.trouble.as_ref().map(|(cause, _)| cause.as_str()).into()),
     ("cost", |run| run.cost.into()),
     ("cluster", |run| run.cluster.as_deref().into()),
+    ("flow", |run| run.flow.as_deref().into()),
+    ("flow_run", |run| run.flow_run.as_deref().into()),
+    ("task", |run| run.task.as_deref().into()),
+    ("owner", |run| run.owner.as_deref().into()),
 ];
 
 /// What to change against the first trouble; runs of one job would repeat it.
@@ -95,11 +100,12 @@ pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         View::Overview(fleet) => overview::write(answer, fleet, out),
         View::Groups(grouping, grouped) => {
             let named: Vec<Named<'_>> =
-                grouped.groups.iter().map(|group| (words::key(*grouping), group)).collect();
+                grouped.groups.iter().map(|group| (grouping.name(), group)).collect();
             csv::write(&of_groups(), &named, out)
         }
         View::Nodes(all) => csv::write(&OF_NODES, &all.nodes, out),
         View::Worst(all) => csv::write(&[&OF_RUNS[..], &[REMEDY]].concat(), all, out),
+        View::Unjudged(all) => unjudged::csv(all, out),
         View::Job(runs) => job(runs, out),
     }
 }

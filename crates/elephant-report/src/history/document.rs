@@ -78,7 +78,8 @@ impl<'a> Filler<'a> {
             value,
             remarks: remarks.into_iter().flatten().collect(),
         };
-        let runs = format!("{} failed, {} not judged", total.failed, total.unjudged);
+        let runs =
+            format!("{} failed, {} killed, {} not judged", total.failed, total.killed, total.unjudged);
         let mut figures = vec![
             figure("Applications", total.applications.into(), vec![Some(runs)]),
             figure("Used", hours(total.used_gb_hours), vec![money(total.cost)]),
@@ -109,6 +110,7 @@ impl<'a> Filler<'a> {
                 let hidden = words::hidden(total, runs.len());
                 sections.push(self.runs(runs, true).hiding(hidden, self.links.more()));
             }
+            View::Unjudged(unjudged) => sections.extend(super::unjudged::sections(unjudged, self.links)),
             View::Job(Runs { shown, of, .. }) => {
                 let hidden = words::hidden(*of, shown.len());
                 sections.push(self.runs(shown, false).hiding(hidden, self.links.earlier()));
@@ -167,14 +169,19 @@ impl<'a> Filler<'a> {
         });
         let trends: Vec<_> = trends.collect();
         let on_page = |wanted: bool| if wanted { Media::HTML } else { Media::NONE };
+        let any = |count: fn(&Group) -> u64| grouped.groups.iter().any(|group| count(group) > 0);
+        let killed = if any(|group| group.killed) { Media::ALL } else { Media::NONE };
+        let unmeasured = if any(|group| group.unmeasured) { Media::WIDE } else { Media::NONE };
         // Findings have no saving of their own.
         let saves = if grouping == Grouping::Rule { Media::PLAIN } else { Media::ALL };
         let columns = [
-            Column::key(words::key(grouping), 12, 48),
+            Column::key(grouping.name(), 12, 48),
             Column::text("not needed over time, each to its own scale", 0)
                 .only(on_page(trends.iter().any(Option::is_some))),
             Column::number("runs", 5),
             Column::number("failed", 6),
+            Column::number("killed", 6).only(killed),
+            Column::number("memory unknown", 0).only(unmeasured),
             Column::number("GB·h", 7),
             Column::number("wasted", 7).long("not needed").in_list("wasted"),
             Column::number("%", 4).long("share").in_list("wasted %"),
@@ -189,7 +196,7 @@ impl<'a> Filler<'a> {
             .hiding(words::hidden(grouped.of, grouped.groups.len()), self.links.more())
     }
 
-    fn cells(&self, grouping: Grouping, group: &'a Group, trend: Option<Chart>) -> [Cell<'a>; 8] {
+    fn cells(&self, grouping: Grouping, group: &'a Group, trend: Option<Chart>) -> [Cell<'a>; 10] {
         let amount = |value: Option<f64>| Cell::from(words::hours(value));
         let key = group.key.as_deref();
         [
@@ -197,6 +204,8 @@ impl<'a> Filler<'a> {
             trend.map_or(Value::Nothing, |chart| Value::Drawing(Drawing::Bars(chart))).into(),
             group.applications.into(),
             group.failed.into(),
+            group.killed.into(),
+            group.unmeasured.into(),
             amount(group.used_gb_hours),
             amount(group.wasted_gb_hours),
             Value::known(words::share(group), |share| Value::Percent(share, 0)).into(),

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::super::json::{Tool, write_pretty};
-use super::{nodes, words};
+use super::{nodes, unjudged, words};
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
     Answer, Change, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Run, Runs, Unread,
@@ -38,6 +38,8 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<UnreadView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    not_judged: Option<unjudged::View<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<JobView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     applications: Option<Vec<RunView<'a>>>,
@@ -55,6 +57,7 @@ pub(crate) struct GroupView<'a> {
     key: Option<&'a str>,
     applications_count: u64,
     failed_count: u64,
+    killed_count: u64,
     not_judged_count: u64,
     memory_unknown_count: u64,
     severity: &'static str,
@@ -152,6 +155,10 @@ pub(crate) struct RunView<'a> {
     name: Option<&'a str>,
     user: Option<&'a str>,
     queue: Option<&'a str>,
+    flow: Option<&'a str>,
+    flow_run: Option<&'a str>,
+    task: Option<&'a str>,
+    owner: Option<&'a str>,
     status: &'a str,
     submitted_at: Option<String>,
     runtime_ms: Option<u64>,
@@ -180,7 +187,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         _ if summary => (Vec::new(), None, None),
         View::Overview(fleet) => (groups_of(fleet), None, None),
         View::Groups(grouping, grouped) => (vec![groups(*grouping, grouped)], None, None),
-        View::Nodes(_) => (Vec::new(), None, None),
+        View::Nodes(_) | View::Unjudged(_) => (Vec::new(), None, None),
         View::Worst(runs) => (Vec::new(), None, Some(runs.iter().map(run).collect())),
         View::Job(runs) => (Vec::new(), Some(job(runs)), Some(runs.shown.iter().map(run).collect())),
     };
@@ -198,6 +205,10 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         realised: fleet.map(|fleet| realised::view(fleet, currency.is_some())),
         nodes: nodes.filter(|_| !summary).map(nodes::json),
         unread: fleet.map(unread),
+        not_judged: match view {
+            View::Unjudged(all) if !summary => Some(unjudged::json(all)),
+            _ => None,
+        },
         job,
         applications,
     };
@@ -206,7 +217,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
 
 fn groups(grouping: Grouping, grouped: &Grouped) -> GroupsView<'_> {
     let groups = grouped.groups.iter().map(group).collect();
-    GroupsView { by: words::key(grouping), groups_count: grouped.of, groups }
+    GroupsView { by: grouping.name(), groups_count: grouped.of, groups }
 }
 
 fn groups_of(fleet: &Fleet) -> Vec<GroupsView<'_>> {
@@ -223,7 +234,7 @@ fn ranked(grouping: Grouping, ranked: &Ranked) -> GroupsView<'_> {
         over_time: ranked.over_time.get(place).map(over_time),
         ..group(own)
     });
-    GroupsView { by: words::key(grouping), groups_count: ranked.grouped.of, groups: rows.collect() }
+    GroupsView { by: grouping.name(), groups_count: ranked.grouped.of, groups: rows.collect() }
 }
 
 fn over_time(values: &OverTime) -> OverTimeView<'_> {
@@ -270,6 +281,7 @@ pub(crate) fn group(group: &Group) -> GroupView<'_> {
         key: group.key.as_deref(),
         applications_count: group.applications,
         failed_count: group.failed,
+        killed_count: group.killed,
         not_judged_count: group.unjudged,
         memory_unknown_count: group.unmeasured,
         severity: group.severity.name(),
@@ -316,6 +328,10 @@ pub(crate) fn run(run: &Run) -> RunView<'_> {
         name: run.name.as_deref(),
         user: run.user.as_deref(),
         queue: run.queue.as_deref(),
+        flow: run.flow.as_deref(),
+        flow_run: run.flow_run.as_deref(),
+        task: run.task.as_deref(),
+        owner: run.owner.as_deref(),
         status: &run.status,
         submitted_at: run.submitted.and_then(Timestamp::to_rfc3339),
         runtime_ms: run.run_time.map(Millis::get),

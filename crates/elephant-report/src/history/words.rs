@@ -6,25 +6,9 @@ use crate::words::plural;
 use crate::wrap::clean;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
-    Answer, Change, Changed, Fleet, Group, Grouping, Measure, Periods, Realised, Remedy, Run, Runs, Unread,
+    Answer, Change, Changed, Fleet, Group, Measure, Periods, Realised, Remedy, Run, Runs, Unread,
     View,
 };
-
-/// The title of the column with the names of groups.
-pub(crate) const fn key(grouping: Grouping) -> &'static str {
-    match grouping {
-        Grouping::Everything => "",
-        Grouping::User => "user",
-        Grouping::Queue => "queue",
-        Grouping::Job => "job",
-        Grouping::Day => "day",
-        Grouping::Cluster => "cluster",
-        Grouping::Engine => "engine",
-        Grouping::Status => "status",
-        Grouping::Trouble => "trouble",
-        Grouping::Rule => "rule",
-    }
-}
 
 /// A day, without the time.
 pub(crate) fn day(moment: Option<Timestamp>) -> Option<String> {
@@ -50,9 +34,12 @@ pub(crate) fn extent(answer: &Answer) -> String {
     let when = day(*from).zip(day(*until)).map(|(from, until)| {
         if from == until { format!(" of {from}") } else { format!(" from {from} to {until}") }
     });
-    let failed = (total.failed > 0).then(|| format!(", {} failed", total.failed));
-    let unjudged = (total.unjudged > 0).then(|| format!(", {} could not be judged", total.unjudged));
-    [Some(all), when, failed, unjudged].into_iter().flatten().collect()
+    let some = |count: u64, what: &str| (count > 0).then(|| format!(", {count} {what}"));
+    let [failed, killed] = [some(total.failed, "failed"), some(total.killed, "killed")];
+    [Some(all), when, failed, killed, some(total.unjudged, "could not be judged")]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The memory that the applications used, and the parts of it that were wasted and could be saved.

@@ -70,10 +70,9 @@ fn answer<'a>(
     ];
     let unjudged = (!app.is_judged).then(|| Block::Warning("It could not be judged.".to_owned()));
     let incomplete = (!app.is_complete).then(|| {
-        Block::Warning(
-            "Its history is not complete: it was in progress when it was read, or its end is missing."
-                .to_owned(),
-        )
+        let why = app.incomplete.as_deref().map(clean);
+        let why = why.as_deref().unwrap_or("it was in progress when it was read, or its end is missing");
+        Block::Warning(format!("Its history is not complete: {why}."))
     });
     let gone = (is_there == Some(false)).then(|| {
         Block::Warning("Its history is gone, so this page has what was stored when it was read.".to_owned())
@@ -106,7 +105,12 @@ fn pages_about(app: &StoredApplication) -> Vec<(String, String)> {
         let address = format!("/compare?a={}&b={}", super::encoded(before), super::encoded(&run.id));
         (address, "Compare with the run before".to_owned())
     });
-    [job, before, user, queue].into_iter().flatten().collect()
+    let flow = run.flow.as_deref().map(|flow| {
+        let execution = run.flow_run.as_deref().map(|run| format!("?run={}", super::encoded(run)));
+        (format!("{}{}", super::flow_address(flow), execution.unwrap_or_default()), format!("Flow {flow}"))
+    });
+    let scheduler = app.link.clone().map(|address| (address, "Its page in the scheduler".to_owned()));
+    [job, before, flow, scheduler, user, queue].into_iter().flatten().collect()
 }
 
 /// Engine, status, times and sizes, as far as they are known.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::history::json::{RunView, run};
 use crate::json::{Tool, write_pretty};
 use elephant_base::units::{Millis, Timestamp};
-use elephant_store::{Group, Matches, Matching, StoredApplication};
+use elephant_store::{Execution, FlowHistory, Group, Matches, Matching, StoredApplication, View};
 
 #[derive(Serialize)]
 struct List<'a> {
@@ -34,6 +34,38 @@ struct Jobs<'a> {
 }
 
 #[derive(Serialize)]
+struct Flow<'a> {
+    schema_version: u64,
+    tool: Tool,
+    flow: &'a str,
+    scheduler: Option<&'a str>,
+    link: Option<&'a str>,
+    total: crate::history::json::GroupView<'a>,
+    executions_count: u64,
+    /// The last one first.
+    executions: Vec<ExecutionView<'a>>,
+    jobs_count: u64,
+    jobs: Vec<crate::history::json::GroupView<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExecutionView<'a> {
+    run: Option<&'a str>,
+    /// If no application tells the run.
+    day: Option<&'a str>,
+    began_at: Option<String>,
+    runtime_ms: Option<u64>,
+    applications_count: u64,
+    failed_count: u64,
+    killed_count: u64,
+    not_judged_count: u64,
+    resource_used_gb_hours: Option<f64>,
+    resource_wasted_gb_hours: Option<f64>,
+    saves_gb_hours: Option<f64>,
+    severity: &'static str,
+}
+
+#[derive(Serialize)]
 struct One<'a> {
     schema_version: u64,
     tool: Tool,
@@ -47,7 +79,11 @@ struct Whole<'a> {
     engine: &'a str,
     job: &'a str,
     complete: bool,
+    /// Why the history is not complete, as far as that is known.
+    incomplete: Option<&'a str>,
     judged: bool,
+    /// The address of its page in the scheduler.
+    link: Option<&'a str>,
     finished_at: Option<String>,
     tasks_count: Option<u64>,
     failed_attempts_count: Option<u64>,
@@ -132,6 +168,47 @@ pub fn jobs(jobs: &[Group], of: u64, next: Option<&str>) -> io::Result<Vec<u8>> 
     bytes(&Jobs { schema_version: 1, tool: Tool::THIS, jobs_count: of, next, jobs })
 }
 
+/// A flow, its last executions, and its jobs.
+///
+/// # Errors
+/// Returns the errors of writing, of which there are none in memory.
+pub fn flow(history: &FlowHistory) -> io::Result<Vec<u8>> {
+    let FlowHistory { flow, scheduler: (scheduler, link), jobs, executions, of } = history;
+    let (groups, jobs_count) = match &jobs.view {
+        View::Groups(_, grouped) => (grouped.groups.as_slice(), grouped.of),
+        _ => (&[][..], 0),
+    };
+    bytes(&Flow {
+        schema_version: 1,
+        tool: Tool::THIS,
+        flow,
+        scheduler: scheduler.as_deref(),
+        link: link.as_deref(),
+        total: crate::history::json::group(&jobs.total),
+        executions_count: *of,
+        executions: executions.iter().map(execution).collect(),
+        jobs_count,
+        jobs: groups.iter().map(crate::history::json::group).collect(),
+    })
+}
+
+fn execution(of: &Execution) -> ExecutionView<'_> {
+    ExecutionView {
+        run: of.run.as_deref(),
+        day: of.day.as_deref(),
+        began_at: of.begin.and_then(Timestamp::to_rfc3339),
+        runtime_ms: of.run_time.map(Millis::get),
+        applications_count: of.applications,
+        failed_count: of.failed,
+        killed_count: of.killed,
+        not_judged_count: of.unjudged,
+        resource_used_gb_hours: of.used_gb_hours,
+        resource_wasted_gb_hours: of.wasted_gb_hours,
+        saves_gb_hours: of.saved_gb_hours,
+        severity: of.severity.name(),
+    }
+}
+
 fn whole(app: &StoredApplication) -> Whole<'_> {
     let troubles = app.troubles.iter().map(|trouble| Trouble {
         kind: &trouble.kind,
@@ -157,7 +234,9 @@ fn whole(app: &StoredApplication) -> Whole<'_> {
         engine: &app.engine,
         job: &app.job,
         complete: app.is_complete,
+        incomplete: app.incomplete.as_deref(),
         judged: app.is_judged,
+        link: app.link.as_deref(),
         finished_at: app.finished.and_then(Timestamp::to_rfc3339),
         tasks_count: app.tasks,
         failed_attempts_count: app.failed_attempts,

@@ -3,6 +3,8 @@
 mod application;
 mod compare;
 pub mod dr_elephant;
+mod failures;
+mod flow;
 mod groups;
 mod job;
 pub mod json;
@@ -25,6 +27,8 @@ use elephant_store::Grouping;
 
 pub use application::application;
 pub use compare::{Pair, compare, which_to_compare};
+pub use failures::{failure, failures};
+pub use flow::{TwoExecutions, execution, executions_compared, flow};
 pub use groups::{group, nodes};
 pub use job::job;
 pub use overview::{Overview, overview};
@@ -61,7 +65,11 @@ pub fn named(part: &str) -> &str {
 fn of_group(grouping: Grouping, key: &str) -> Option<String> {
     let key_in_address = encoded(key);
     Some(match grouping {
-        Grouping::Everything => return None,
+        // No filter asks for a setting.
+        Grouping::Everything | Grouping::Setting => return None,
+        Grouping::Flow => flow_address(key),
+        Grouping::Owner => format!("/search?owner={key_in_address}"),
+        Grouping::Failure => format!("/failures/{key_in_address}"),
         Grouping::User => format!("/user/{key_in_address}"),
         Grouping::Queue => format!("/queue/{key_in_address}"),
         Grouping::Job => format!("/job/{key_in_address}"),
@@ -78,6 +86,11 @@ fn of_group(grouping: Grouping, key: &str) -> Option<String> {
 fn next_day(day: &str) -> Option<String> {
     let day: chrono::NaiveDate = day.parse().ok()?;
     Some(day.checked_add_days(Days::new(1))?.to_string())
+}
+
+/// The address of the page of a flow.
+pub(crate) fn flow_address(flow: &str) -> String {
+    format!("/flow/{}", encoded(flow))
 }
 
 fn of_application(id: &str) -> String {

@@ -7,6 +7,7 @@ use crate::document::{Block, Choice, Field, Form, Section, Site};
 use crate::history::document::Filler;
 use crate::words::grouped;
 use elephant_base::severity::Severity;
+use elephant_model::diagnosis::FailureKind;
 use elephant_store::{Answer, Group, Matches, Matching, Order, View};
 
 /// What was asked for, as the address has it: names of parameters with their values, none of which is empty.
@@ -77,23 +78,29 @@ fn form(asked: &Asked<'_>) -> Form {
         (name, text)
     });
     let orders = Order::ALL.iter().skip(1).map(|order| (order.name().to_owned(), words(*order).to_owned()));
+    let failures = FailureKind::ALL.iter().map(|kind| (kind.name().to_owned(), kind.name().to_owned()));
     let statuses = ["succeeded", "failed", "killed"].map(str::to_owned);
     let engines = ["mapreduce", "spark"].map(str::to_owned);
     Form {
         action: "/search",
         submit: "Show",
         fields: vec![
-            field("q", "Id, name, user or queue", Choice::Text),
+            field("q", "Id, name, user, queue or flow", Choice::Text),
             field("user", "User", Choice::Text),
             field("queue", "Queue", Choice::Text),
+            field("flow", "Flow", Choice::Text),
+            field("owner", "Owner", Choice::Text),
             field("cluster", "Cluster", Choice::Text),
             field("severity", "Severity", among("any", severities.collect())),
             field("kind", "Trouble", among("any", same(asked.kinds))),
             field("rule", "Rule", among("any", same(asked.rules))),
+            field("failure", "Failure", among("any", failures.collect())),
             field("status", "Status", among("any", same(&statuses))),
             field("engine", "Engine", among("any", same(&engines))),
             field("from", "Submitted from", Choice::Day),
             field("to", "Submitted before", Choice::Day),
+            field("ended_from", "Ended from", Choice::Day),
+            field("ended_to", "Ended before", Choice::Day),
             field("sort", "First", among(words(Order::Latest), orders.collect())),
         ],
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use elephant_engine::engine::Filter;
 use elephant_report::TextOptions;
 use elephant_report::history::{HistoryFormat, write};
-use elephant_store::{Asked, Question, Store};
+use elephant_store::{Asked, Only, Question, Store};
 use serde_json::Value;
 
 use super::client::{Running, options};
@@ -18,7 +18,7 @@ fn the_summary_is_that_of_history() {
     let server = Running::start(options(place));
     let filter = Filter { users: vec!["alice".parse().unwrap()], ..Filter::default() };
     for (query, filter) in [("", Filter::default()), ("&user=alice", filter)] {
-        let asked = Asked { filter: &filter, rules: &[], clusters: &[], sort: None, most: 7 };
+        let asked = Asked { filter: &filter, only: Only::ALL, sort: None, most: 7 };
         let answer = store.answer(&Question::Overview, asked).unwrap().unwrap();
         let mut expected = Vec::new();
         write(&answer, HistoryFormat::Json, TextOptions::default(), &mut expected).unwrap();

@@ -180,18 +180,8 @@ fn a_page_has_the_report_that_was_stored() {
     let (store, _folder) = stores::of_histories();
     let of_rule = |rule: &str| {
         let filter = elephant_engine::engine::Filter::default();
-        let search = elephant_store::Search {
-            filter: &filter,
-            rules: &[rule.to_owned()],
-            clusters: &[],
-            text: None,
-            severity: None,
-            kind: None,
-            status: None,
-            order: elephant_store::Order::Waste,
-            after: None,
-            most: 1,
-        };
+        let only = elephant_store::Only { rules: vec![rule.to_owned()], ..Default::default() };
+        let search = elephant_store::Search::of(&filter, &only, (elephant_store::Order::Waste, 1));
         Store::open(&store).unwrap().search_whole(&search, 0).unwrap().pop().unwrap()
     };
     let app = of_rule("spark-skew");

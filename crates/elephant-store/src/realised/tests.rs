@@ -20,7 +20,7 @@ fn nightly(night: i64, heap: &str, gib: u64, status: Status) -> ApplicationRepor
 }
 
 fn of(store: &Store) -> Vec<Realised> {
-    let found = store.changes(&Selection::of(&store.database, &Filter::default(), &[]).unwrap()).unwrap();
+    let found = store.changes(&Selection::of(&store.database, &Filter::default(), Only::ALL).unwrap()).unwrap();
     store.realised(found).unwrap()
 }
 
@@ -87,7 +87,7 @@ fn kept_changes_are_those_of_all_runs() {
             record::application(&store.database, 1, &app).unwrap();
             let found = of(store);
             let all = |filter: &Filter| {
-                store.changes(&Selection::of(&store.database, filter, &[]).unwrap()).unwrap().len()
+                store.changes(&Selection::of(&store.database, filter, Only::ALL).unwrap()).unwrap().len()
             };
             assert_eq!((found.len(), stale()), (1, 1));
             assert_eq!(all(&Filter { ids: vec!["*".parse().unwrap()], ..Filter::default() }), 1);
@@ -97,11 +97,11 @@ fn kept_changes_are_those_of_all_runs() {
         // Runs since a day after the change still have it.
         let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
         let later = Filter { since: Some(day(6)), until: Some(day(8)), ..Filter::default() };
-        let later = store.changes(&Selection::of(&store.database, &later, &[]).unwrap()).unwrap();
+        let later = store.changes(&Selection::of(&store.database, &later, Only::ALL).unwrap()).unwrap();
         assert_eq!((later.len(), later[0].step.runs_since), (1, 2));
         // Other engines have no such job.
         let other = Filter { engine: Some(elephant_model::model::Engine::MapReduce), ..Filter::default() };
-        assert!(store.changes(&Selection::of(&store.database, &other, &[]).unwrap()).unwrap().is_empty());
+        assert!(store.changes(&Selection::of(&store.database, &other, Only::ALL).unwrap()).unwrap().is_empty());
         // Too few runs are left.
         store.prune(Timestamp::from_millis(3 * 86_400_000)).unwrap();
         assert_eq!((of(store), kept(), stale()), (Vec::new(), 0, 0));

@@ -41,6 +41,7 @@ fn findings(database: &Database, place: i64, app: &ApplicationReport) -> Result<
         .map(|(n, trouble)| {
             let saved = Saved::by(trouble);
             let (kind, severity) = (trouble.kind.name(), whole(trouble.severity.value()));
+            let failure = trouble.failure.as_ref().map(|failure| failure.kind.name());
             values![
                 place,
                 n,
@@ -50,12 +51,13 @@ fn findings(database: &Database, place: i64, app: &ApplicationReport) -> Result<
                 remedy(trouble),
                 saved.time,
                 saved.memory,
-                saved.limit
+                saved.limit,
+                failure
             ]
         })
         .collect();
     database.insert_all(
-        "trouble (application, n, kind, severity, cause, remedy, saved_time, saved_memory, limit_time)",
+        "trouble (application, n, kind, severity, cause, remedy, saved_time, saved_memory, limit_time, failure)",
         &troubles,
     )?;
     let settings: Vec<_> = (0_i64..)

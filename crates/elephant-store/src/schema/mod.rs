@@ -173,10 +173,42 @@ UPDATE run SET tool = '';
 }
 use fourteenth;
 
-/// The first version that keeps all sums but those of costs, and the first that keeps these. They are computed from the
-/// rows of earlier ones.
-const FIRST_WITH_SUMS: i64 = 9;
-const FIRST_WITH_COSTS: i64 = 12;
+/// Version 15, the same in both databases: what a scheduler calls each application, why a history is incomplete, the kinds
+/// of failures, and killed applications in sums. What earlier versions stored is read again.
+macro_rules! fifteenth {
+    ($text:literal) => {
+        concat!(
+            "ALTER TABLE application ADD COLUMN scheduler ",
+            $text,
+            ";ALTER TABLE application ADD COLUMN flow ",
+            $text,
+            ";ALTER TABLE application ADD COLUMN flow_run ",
+            $text,
+            ";ALTER TABLE application ADD COLUMN task ",
+            $text,
+            ";ALTER TABLE application ADD COLUMN owner ",
+            $text,
+            ";ALTER TABLE application ADD COLUMN link ",
+            $text,
+            ";ALTER TABLE application ADD COLUMN incomplete ",
+            $text,
+            ";ALTER TABLE trouble ADD COLUMN failure ",
+            $text,
+            ";
+ALTER TABLE group_day ADD COLUMN killed BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE group_sum ADD COLUMN killed BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE job_sum ADD COLUMN killed BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX application_of_flow ON application (flow, submitted) WHERE flow IS NOT NULL;
+CREATE INDEX application_unjudged ON application (counts, submitted) WHERE NOT judged;
+UPDATE run SET tool = '';
+"
+        )
+    };
+}
+use fifteenth;
+
+/// The first version that keeps all sums. They are computed from the rows of earlier ones.
+const FIRST_WITH_SUMS: i64 = 15;
 
 /// Makes the tables, or brings older ones up to date. If they are up to date, nothing is written, so that readers need
 /// no lock.
@@ -195,8 +227,6 @@ pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
         }
         if version < FIRST_WITH_SUMS {
             sums::compute(database)?;
-        } else if version < FIRST_WITH_COSTS {
-            sums::compute_costs(database)?;
         }
         database.backend().set_version(latest)
     })

@@ -4,14 +4,14 @@
 //! A B-tree refuses long values, which histories may contain: unique texts have hashes instead, and names in keys are
 //! cut ([`bounded`](super::super::record::bounded)). A reference whose check would read a whole table is not declared.
 
-use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fourteenth, node_columns, sum_columns};
+use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns};
 
 /// The version before the first of the migrations.
 pub(crate) const BEFORE_FIRST: i64 = 5;
 
 /// The statements that lead from each version of the tables to the next. Released ones never change.
 pub(crate) const MIGRATIONS: &[&str] =
-    &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH];
+    &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH];
 
 const SIXTH: &str = concat!(
     r#"
@@ -245,3 +245,5 @@ const FOURTEENTH: &str = fourteenth!(
     "BYTEA",
     "UPDATE file SET path = 'file://'::bytea || path WHERE substr(path, 1, 1) = '/'::bytea;"
 );
+
+const FIFTEENTH: &str = fifteenth!("TEXT COLLATE \"C\"");

@@ -1,11 +1,11 @@
 //! The tables of a store in SQLite.
 
-use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fourteenth, node_columns, sum_columns};
+use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
 pub(crate) const MIGRATIONS: &[&str] = &[
     FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH,
-    FOURTEENTH,
+    FOURTEENTH, FIFTEENTH,
 ];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
@@ -327,3 +327,5 @@ const FOURTEENTH: &str = fourteenth!(
     "BLOB",
     "UPDATE file SET path = CAST('file://' || path AS BLOB) WHERE substr(path, 1, 1) = x'2f';"
 );
+
+const FIFTEENTH: &str = fifteenth!("TEXT");

@@ -137,7 +137,7 @@ impl Lines<'_> {
     }
 
     fn groups(&mut self, grouping: Grouping, grouped: &Grouped) -> io::Result<()> {
-        let by = words::key(grouping);
+        let by = grouping.name();
         grouped.groups.iter().try_for_each(|group| self.write(&of_groups(), &(by, group)))
     }
 

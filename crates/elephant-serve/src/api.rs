@@ -40,8 +40,8 @@ pub(crate) fn summary(context: &Context<'_>, asked: &Asked) -> Result<Reply, Fai
 
 /// What applications are grouped by, as addresses have it.
 pub(crate) const GROUPS: &[&str] = &[
-    "user", "queue", "job", "day", "cluster", "flow", "owner", "engine", "status", "trouble", "rule", "failure",
-    "setting",
+    "user", "queue", "job", "day", "cluster", "flow", "owner", "engine", "status", "trouble", "rule",
+    "failure", "setting",
 ];
 
 pub(crate) fn groups(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {

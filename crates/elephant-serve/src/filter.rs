@@ -40,11 +40,8 @@ pub(crate) const CLUSTER: Parameter = Parameter {
     kind: Kind::Text,
 };
 
-pub(crate) const FLOW: Parameter = Parameter {
-    name: "flow",
-    about: "Only applications of this flow of a scheduler",
-    kind: Kind::Pattern,
-};
+pub(crate) const FLOW: Parameter =
+    Parameter { name: "flow", about: "Only applications of this flow of a scheduler", kind: Kind::Pattern };
 pub(crate) const OWNER: Parameter = Parameter {
     name: "owner",
     about: "Only applications of the flows and jobs of this owner, as a scheduler tells",

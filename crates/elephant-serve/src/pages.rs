@@ -49,8 +49,11 @@ pub(crate) const ENDED_FROM: Parameter = Parameter {
     about: "Only applications that ended at this time or later",
     kind: Kind::Moment,
 };
-pub(crate) const ENDED_TO: Parameter =
-    Parameter { name: "ended_to", about: "Only applications that ended before this time", kind: Kind::Moment };
+pub(crate) const ENDED_TO: Parameter = Parameter {
+    name: "ended_to",
+    about: "Only applications that ended before this time",
+    kind: Kind::Moment,
+};
 pub(crate) const EXECUTION: Parameter =
     Parameter { name: "run", about: "Only this execution", kind: Kind::Text };
 pub(crate) const WITH: Parameter =
@@ -230,7 +233,8 @@ pub(crate) fn flow(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failur
             if let Some((run, _)) = [a, b].into_iter().zip(&jobs).find(|(_, jobs)| jobs.is_empty()) {
                 return Err(missing(format!("execution \"{run}\"")));
             }
-            let two = site::TwoExecutions { flow: key, runs: [a, b], jobs: jobs.each_ref().map(Vec::as_slice) };
+            let two =
+                site::TwoExecutions { flow: key, runs: [a, b], jobs: jobs.each_ref().map(Vec::as_slice) };
             Ok(Reply::Content(HTML, site::executions_compared(&two)?))
         }
     }

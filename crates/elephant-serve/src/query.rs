@@ -94,7 +94,9 @@ fn misfit(kind: Kind, value: &str) -> Option<String> {
             let fits = value.parse::<usize>().is_ok_and(|count| (1..=most).contains(&count));
             (!fits).then(|| format!("a number from 1 to {most}"))
         }
-        Kind::Among(words) | Kind::PathAmong(words) => (!words.contains(&value)).then(|| format!("one of {}", words.join(", "))),
+        Kind::Among(words) | Kind::PathAmong(words) => {
+            (!words.contains(&value)).then(|| format!("one of {}", words.join(", ")))
+        }
     }
 }
 

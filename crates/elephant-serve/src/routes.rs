@@ -21,7 +21,8 @@ const KEY: Parameter =
 const A: Parameter =
     Parameter { name: "a", about: "The id of the application that is compared with", kind: Kind::Text };
 const B: Parameter = Parameter { name: "b", about: "The id of the other application", kind: Kind::Text };
-const BY: Parameter = Parameter { name: "by", about: "What they have in common", kind: Kind::PathAmong(api::GROUPS) };
+const BY: Parameter =
+    Parameter { name: "by", about: "What they have in common", kind: Kind::PathAmong(api::GROUPS) };
 const NAME: Parameter = Parameter { name: "name", about: "The name", kind: Kind::Path };
 
 const fn page(path: &'static str, about: &'static str, parameters: &'static [Parameter], run: Run) -> Route {

@@ -165,7 +165,7 @@ impl Store {
         mut take: impl FnMut(&str, Vec<Option<Value>>) -> bool,
     ) -> Result<(), StoreError> {
         self.database.reading_once(|| {
-            let selection = Selection::of(&self.database, filter, Only::ALL)?;
+            let selection = Selection::of(&self.database, filter, crate::Only::ALL)?;
             let values: Vec<&str> = table.columns.iter().map(|column| column.value).collect();
             let query = format!(
                 "SELECT run.started / 86400000 AS found, {} FROM {} JOIN run ON run.run = application.run WHERE {} ORDER BY \

@@ -93,11 +93,7 @@ impl Store {
         })
     }
 
-    fn executions(
-        &self,
-        selection: &Selection,
-        most: usize,
-    ) -> Result<(Vec<Execution>, u64), StoreError> {
+    fn executions(&self, selection: &Selection, most: usize) -> Result<(Vec<Execution>, u64), StoreError> {
         let statement = format!(
             "SELECT application.flow_run, CASE WHEN application.flow_run IS NULL THEN {DAY} END, min(submitted), \
              CAST(max(finished) AS BIGINT), count(*), count(*) FILTER (WHERE application.status = 'failed'), count(*) FILTER \
@@ -113,10 +109,7 @@ impl Store {
     }
 
     /// The scheduler of the last application, and the address of its page there.
-    fn scheduler_of(
-        &self,
-        selection: &Selection,
-    ) -> Result<(Option<String>, Option<String>), StoreError> {
+    fn scheduler_of(&self, selection: &Selection) -> Result<(Option<String>, Option<String>), StoreError> {
         let statement = format!(
             "SELECT scheduler, link FROM application WHERE {} ORDER BY submitted DESC NULLS LAST, application DESC LIMIT 1",
             selection.condition

@@ -68,8 +68,8 @@ pub use place::Place;
 pub use realised::{Changed, Confidence, Realised};
 pub use remedies::{Direction, Remedy};
 pub use runs::{Change, Measure, Run, Runs};
-pub use selection::Only;
 pub use search::{Cursor, Matches, Matching, NoCursor, Order, Search};
+pub use selection::Only;
 pub use stored_report::AsJson;
 pub use unjudged::{Unjudged, UnjudgedRun, UnreadFile};
 pub use whole_record::{

@@ -162,6 +162,7 @@ fn rank(nodes: &mut [NodeSums], settings: &Settings) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Only;
     use crate::testing::with_stores;
     use elephant_base::units::Timestamp;
     use elephant_base::whole::Whole;

@@ -299,7 +299,8 @@ mod tests {
         let apps: Vec<_> = (20_000..20_030).chain([47_000]).map(app).collect();
         crate::testing::with_stores(&apps, |store| {
             let all =
-                Selection::of(&store.database, &elephant_engine::engine::Filter::default(), crate::Only::ALL).unwrap();
+                Selection::of(&store.database, &elephant_engine::engine::Filter::default(), crate::Only::ALL)
+                    .unwrap();
             let periods = store.periods(&all).unwrap().unwrap();
             assert_eq!((periods.names.len(), periods.unit(), periods.is_cut), (30, "day", true));
         });

@@ -46,7 +46,19 @@ impl<'a> Search<'a> {
     /// The first of all applications that these conditions admit.
     #[must_use]
     pub const fn of(filter: &'a Filter, only: &'a Only, (order, most): (Order, usize)) -> Self {
-        Self { filter, only, text: None, severity: None, kind: None, failure: None, finished: [None; 2], status: None, order, after: None, most }
+        Self {
+            filter,
+            only,
+            text: None,
+            severity: None,
+            kind: None,
+            failure: None,
+            finished: [None; 2],
+            status: None,
+            order,
+            after: None,
+            most,
+        }
     }
 }
 
@@ -304,7 +316,7 @@ mod tests {
         app
     }
 
-    const FILTER: Filter = Filter {
+    static FILTER: Filter = Filter {
         engine: None,
         users: Vec::new(),
         queues: Vec::new(),
@@ -313,7 +325,9 @@ mod tests {
         since: None,
         until: None,
     };
-    const ALL: Search<'static> = Search::of(&FILTER, Only::ALL, (Order::Latest, 100));
+    fn all() -> Search<'static> {
+        Search::of(&FILTER, Only::ALL, (Order::Latest, 100))
+    }
 
     fn ids(found: &Matches) -> Vec<&str> {
         found.runs.iter().map(|run| run.id.trim_start_matches("job_1_000")).collect()
@@ -326,13 +340,13 @@ mod tests {
         let apps: Vec<_> =
             (0_u8..).zip(amounts).map(|(number, wasted)| app(number, wasted, Some(number.into()))).collect();
         with_stores(&apps, |store| {
-            let whole = store.search(&Search { order: Order::Waste, ..ALL }).unwrap();
+            let whole = store.search(&Search { order: Order::Waste, ..all() }).unwrap();
             assert_eq!((whole.next, whole.of), (None, Matching::Exactly(8)));
             assert_eq!(ids(&whole)[0], "3");
             for most in 1..=8 {
                 let (mut after, mut together) = (None, Vec::new());
                 loop {
-                    let part = store.search(&Search { order: Order::Waste, after, most, ..ALL }).unwrap();
+                    let part = store.search(&Search { order: Order::Waste, after, most, ..all() }).unwrap();
                     assert_eq!(part.of, Matching::Exactly(8));
                     together.extend(part.runs);
                     // A cursor survives being written into an address.
@@ -352,7 +366,7 @@ mod tests {
         odd.user = Some("100%_user!".to_owned());
         with_stores(&[app(1, None, Some(1)), app(2, None, Some(2)), odd], |store| {
             let found = |text| {
-                let found = store.search(&Search { text: Some(text), ..ALL }).unwrap();
+                let found = store.search(&Search { text: Some(text), ..all() }).unwrap();
                 ids(&found).into_iter().map(str::to_owned).collect::<Vec<_>>()
             };
             assert_eq!(found("etl_0"), ["2"]);
@@ -366,13 +380,13 @@ mod tests {
     fn conditions_hold_together() {
         let apps: Vec<_> = (1..=6).map(|number| app(number, None, Some(number.into()))).collect();
         with_stores(&apps, |store| {
-            let failed = Search { status: Some("failed"), ..ALL };
+            let failed = Search { status: Some("failed"), ..all() };
             assert_eq!(ids(&store.search(&failed).unwrap()), ["6", "3"]);
             let named = Search { text: Some("ETL_1"), ..failed };
             assert_eq!(ids(&store.search(&named).unwrap()), ["3"]);
-            let bad = Search { severity: Some(Severity::Low), ..ALL };
+            let bad = Search { severity: Some(Severity::Low), ..all() };
             assert_eq!(store.search(&bad).unwrap().of, Matching::Exactly(0));
-            let kind = Search { kind: Some("skew"), ..ALL };
+            let kind = Search { kind: Some("skew"), ..all() };
             assert_eq!(store.search(&kind).unwrap().runs, []);
         });
     }

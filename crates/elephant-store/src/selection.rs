@@ -69,7 +69,8 @@ impl Selection {
         kind: &'static str,
         patterns: &[Pattern],
     ) -> Result<Self, StoreError> {
-        let query = "SELECT DISTINCT key FROM group_sum WHERE kind = ?1 AND known = TRUE AND applications > 0";
+        let query =
+            "SELECT DISTINCT key FROM group_sum WHERE kind = ?1 AND known = TRUE AND applications > 0";
         let mut keys = database.rows(query, &values![kind], |row| row.get::<String>(0))?;
         keys.retain(|key| patterns.iter().any(|pattern| pattern.matches(key)));
         self.among(&format!("application.{kind}"), keys.iter().map(|key| Some(key.as_str())));
@@ -135,7 +136,9 @@ impl Selection {
     /// Only the applications of one run of a flow.
     pub(super) fn of_execution(flow: &str, run: &str) -> Self {
         Self {
-            condition: format!("{COUNTS_WITHOUT_INDEX} AND application.flow = ?1 AND application.flow_run = ?2"),
+            condition: format!(
+                "{COUNTS_WITHOUT_INDEX} AND application.flow = ?1 AND application.flow_run = ?2"
+            ),
             values: vec![flow.to_owned().into(), run.to_owned().into()],
             by_patterns: true,
             days: None,

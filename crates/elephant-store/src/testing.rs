@@ -2,7 +2,7 @@
 
 use super::database::Database;
 use super::database::sqlite::Sqlite;
-use super::{Answer, Asked, Place, Question, Read, Store, Stored, record};
+use super::{Answer, Asked, Only, Place, Question, Read, Store, Stored, record};
 use elephant_base::limits::Limits;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::{self, Filter, Keeper, Options, Progress};

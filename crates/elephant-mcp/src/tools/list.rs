@@ -114,7 +114,7 @@ impl Question for ListApplications {
 
     fn answer(&self, context: &Context<'_>) -> Result<(Listed, String), Failure> {
         let (filter, only) = (self.filter()?, self.only());
-        let search = self.search(&filter, &rules)?;
+        let search = self.search(&filter, &only)?;
         let (source, store) = context.source(self.source)?;
         let found = store.search(&search)?;
         let mut part = Part::after(None)?;

@@ -99,8 +99,7 @@ pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match &answer.view {
         View::Overview(fleet) => overview::write(answer, fleet, out),
         View::Groups(grouping, grouped) => {
-            let named: Vec<Named<'_>> =
-                grouped.groups.iter().map(|group| (grouping.name(), group)).collect();
+            let named: Vec<Named<'_>> = grouped.groups.iter().map(|group| (grouping.name(), group)).collect();
             csv::write(&of_groups(), &named, out)
         }
         View::Nodes(all) => csv::write(&OF_NODES, &all.nodes, out),

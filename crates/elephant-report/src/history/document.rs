@@ -78,8 +78,7 @@ impl<'a> Filler<'a> {
             value,
             remarks: remarks.into_iter().flatten().collect(),
         };
-        let runs =
-            format!("{} failed, {} killed, {} not judged", total.failed, total.killed, total.unjudged);
+        let runs = format!("{} failed, {} killed, {} not judged", total.failed, total.killed, total.unjudged);
         let mut figures = vec![
             figure("Applications", total.applications.into(), vec![Some(runs)]),
             figure("Used", hours(total.used_gb_hours), vec![money(total.cost)]),

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::super::json::{Tool, write_pretty};
-use super::{nodes, unjudged, words};
+use super::{nodes, unjudged};
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
     Answer, Change, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Run, Runs, Unread,

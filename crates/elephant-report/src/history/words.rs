@@ -6,8 +6,7 @@ use crate::words::plural;
 use crate::wrap::clean;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
-    Answer, Change, Changed, Fleet, Group, Measure, Periods, Realised, Remedy, Run, Runs, Unread,
-    View,
+    Answer, Change, Changed, Fleet, Group, Measure, Periods, Realised, Remedy, Run, Runs, Unread, View,
 };
 
 /// A day, without the time.

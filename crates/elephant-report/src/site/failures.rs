@@ -36,7 +36,8 @@ pub fn failures(found: &[Group]) -> io::Result<Vec<u8>> {
             Value::Own(kind.actor().words()).into(),
             count(|group| group.applications).into(),
             count(|group| group.failed).into(),
-            Value::known(group.and_then(|group| group.saved_gb_hours), |saved| Value::Amount(saved, "")).into(),
+            Value::known(group.and_then(|group| group.saved_gb_hours), |saved| Value::Amount(saved, ""))
+                .into(),
         ])
     });
     let title = plural(FailureKind::ALL.len() as u64, "kind").replacen("kinds", "kinds of failures", 1);
@@ -57,7 +58,8 @@ pub fn failure(kind: FailureKind, found: Option<&Group>) -> io::Result<Vec<u8>> 
         count => format!("{} of the store have this failure.", plural(count, "application")),
     };
     let address = format!("/search?failure={}", super::encoded(kind.name()));
-    let links = (applications > 0).then(|| Block::Links("Applications", vec![(address, "Show them".to_owned())]));
+    let links =
+        (applications > 0).then(|| Block::Links("Applications", vec![(address, "Show them".to_owned())]));
     let section = Section::new("answer", "", "")
         .with(Block::Headline(kind.cause().to_owned()))
         .with(Block::Lead(told))

@@ -107,15 +107,21 @@ fn two(flow: &str, a: &str, b: &str) -> String {
 /// # Errors
 /// Returns the errors of writing, of which there are none in memory.
 pub fn execution(flow: &str, run: &str, runs: &[Run]) -> io::Result<Vec<u8>> {
-    let answer =
-        Answer { total: Group::default(), from: None, until: None, currency: None, view: View::Worst(Vec::new()) };
+    let answer = Answer {
+        total: Group::default(),
+        from: None,
+        until: None,
+        currency: None,
+        view: View::Worst(Vec::new()),
+    };
     let filler = Filler::on_site(&answer);
     let count = |status: &str| runs.iter().filter(|run| run.status == status).count();
     let sum = |hours: fn(&Run) -> Option<f64>| {
         let known: Vec<f64> = runs.iter().filter_map(hours).collect();
         Value::known((!known.is_empty()).then(|| known.iter().sum()), |sum| Value::Amount(sum, "GB·h"))
     };
-    let figure = |name, value, remark: Option<String>| Figure { name, value, remarks: remark.into_iter().collect() };
+    let figure =
+        |name, value, remark: Option<String>| Figure { name, value, remarks: remark.into_iter().collect() };
     let ended = format!("{} failed, {} killed", count("failed"), count("killed"));
     let figures = vec![
         figure("Applications", (runs.len() as u64).into(), Some(ended)),
@@ -129,7 +135,11 @@ pub fn execution(flow: &str, run: &str, runs: &[Run]) -> io::Result<Vec<u8>> {
         .with(Block::Links("About this flow", all))
         .with(Block::Figures(figures));
     let tasks = tasks(runs);
-    page(&format!("{flow} {run}"), "", vec![section, tasks, filler.listed(("runs", "Applications", "Applications"), runs, true)])
+    page(
+        &format!("{flow} {run}"),
+        "",
+        vec![section, tasks, filler.listed(("runs", "Applications", "Applications"), runs, true)],
+    )
 }
 
 /// The applications of each task of the flow, in the order of their first submission.
@@ -158,7 +168,8 @@ fn tasks(runs: &[Run]) -> Section<'_> {
     let rows = tasks.into_iter().map(|(task, of_task)| {
         let begin = of_task.iter().filter_map(|run| run.submitted).min();
         let end = of_task.iter().filter_map(|run| Some(run.submitted? + run.run_time?)).max();
-        let took = begin.zip(end).and_then(|(begin, end): (Timestamp, Timestamp)| Millis::between(begin, end));
+        let took =
+            begin.zip(end).and_then(|(begin, end): (Timestamp, Timestamp)| Millis::between(begin, end));
         let sum = |hours: fn(&Run) -> Option<f64>| {
             let known: Vec<f64> = of_task.iter().filter_map(|run| hours(run)).collect();
             words::hours((!known.is_empty()).then(|| known.iter().sum()))
@@ -218,7 +229,8 @@ pub fn executions_compared(two: &TwoExecutions<'_>) -> io::Result<Vec<u8>> {
     let rows = keys.iter().map(|key| {
         let sides = [before.get(*key), after.get(*key)];
         let [time_a, time_b] = sides.map(|group| Cell::from(group.and_then(|group| group.run_time)));
-        let [used_a, used_b] = sides.map(|group| Cell::from(words::hours(group.and_then(|group| group.used_gb_hours))));
+        let [used_a, used_b] =
+            sides.map(|group| Cell::from(words::hours(group.and_then(|group| group.used_gb_hours))));
         let [worst_a, worst_b] = sides.map(|group| match group {
             Some(group) => Cell::from(Value::Nothing).badge(group.severity, group.severity.name()),
             None => Value::Own("did not run").into(),
@@ -230,10 +242,17 @@ pub fn executions_compared(two: &TwoExecutions<'_>) -> io::Result<Vec<u8>> {
     let links = vec![(page_of(a), format!("A: {a}")), (page_of(b), format!("B: {b}"))];
     let answer = Section::new("answer", "", "")
         .with(Block::Headline(format!("Two executions of {flow}")))
-        .with(Block::Lead(format!("{} in A, {} in B", plural(before.len() as u64, "job"), plural(after.len() as u64, "job"))))
+        .with(Block::Lead(format!(
+            "{} in A, {} in B",
+            plural(before.len() as u64, "job"),
+            plural(after.len() as u64, "job")
+        )))
         .with(Block::Links("The executions", links));
     let list = Section::new("jobs", "Jobs", "Job by job")
         .with(Block::Table(Table::new(columns, rows).in_order()))
-        .with(Block::Note("The times of a job's applications together. The jobs whose times differ most come first.".to_owned()));
+        .with(Block::Note(
+            "The times of a job's applications together. The jobs whose times differ most come first."
+                .to_owned(),
+        ));
     page(&format!("{flow}: {a} and {b}"), "", vec![answer, list])
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Only;
 use crate::record;
 use crate::testing::with_stores;
 use elephant_base::units::{Bytes, MbMillis};
@@ -20,7 +21,8 @@ fn nightly(night: i64, heap: &str, gib: u64, status: Status) -> ApplicationRepor
 }
 
 fn of(store: &Store) -> Vec<Realised> {
-    let found = store.changes(&Selection::of(&store.database, &Filter::default(), Only::ALL).unwrap()).unwrap();
+    let found =
+        store.changes(&Selection::of(&store.database, &Filter::default(), Only::ALL).unwrap()).unwrap();
     store.realised(found).unwrap()
 }
 
@@ -101,7 +103,9 @@ fn kept_changes_are_those_of_all_runs() {
         assert_eq!((later.len(), later[0].step.runs_since), (1, 2));
         // Other engines have no such job.
         let other = Filter { engine: Some(elephant_model::model::Engine::MapReduce), ..Filter::default() };
-        assert!(store.changes(&Selection::of(&store.database, &other, Only::ALL).unwrap()).unwrap().is_empty());
+        assert!(
+            store.changes(&Selection::of(&store.database, &other, Only::ALL).unwrap()).unwrap().is_empty()
+        );
         // Too few runs are left.
         store.prune(Timestamp::from_millis(3 * 86_400_000)).unwrap();
         assert_eq!((of(store), kept(), stale()), (Vec::new(), 0, 0));

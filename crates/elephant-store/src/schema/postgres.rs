@@ -4,7 +4,9 @@
 //! A B-tree refuses long values, which histories may contain: unique texts have hashes instead, and names in keys are
 //! cut ([`bounded`](super::super::record::bounded)). A reference whose check would read a whole table is not declared.
 
-use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns};
+use super::{
+    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns,
+};
 
 /// The version before the first of the migrations.
 pub(crate) const BEFORE_FIRST: i64 = 5;

@@ -1,6 +1,8 @@
 //! The tables of a store in SQLite.
 
-use super::{ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns};
+use super::{
+    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns,
+};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
 pub(crate) const MIGRATIONS: &[&str] = &[

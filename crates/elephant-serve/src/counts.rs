@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::posting::{HISTORIES, INGEST};
 use super::routes::ROUTES;
 use elephant_base::whole::Whole as _;
 
@@ -42,7 +43,7 @@ pub(crate) struct Counted {
 
 impl Default for Counts {
     fn default() -> Self {
-        let routes = ROUTES.iter().map(|route| route.path).chain([MESSAGES, NO_ROUTE]);
+        let routes = ROUTES.iter().map(|route| route.path).chain([HISTORIES, INGEST, MESSAGES, NO_ROUTE]);
         Self {
             routes: routes.map(|path| (path, OfRoute::default())).collect(),
             refused: AtomicU64::default(),

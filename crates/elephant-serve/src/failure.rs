@@ -19,8 +19,7 @@ pub(crate) enum Failure {
     /// The request has a body, which no route reads.
     #[error("a request has no body here")]
     Body,
-    /// The route answers no such method, but messages.
-    #[cfg(feature = "mcp")]
+    /// The route answers no such method, but what is sent to it.
     #[error("this address only answers POST")]
     NoMessage,
     /// A message is too long.
@@ -30,6 +29,18 @@ pub(crate) enum Failure {
     /// The client may not ask.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// The client does not know the token.
+    #[error("the token is missing or wrong; send it as Authorization: Bearer TOKEN")]
+    NoToken,
+    /// A history is too large.
+    #[error("a history has at most {} MiB here; send it compressed, or let the server read it (--ingest)", super::posting::MOST_BYTES >> 20)]
+    LargeHistory,
+    /// What was sent is no history.
+    #[error("it is no history that can be read: {0}")]
+    NoHistory(String),
+    /// A history could not be stored.
+    #[error("the history cannot be stored at the moment")]
+    Unstored(String),
     /// Too many questions are being asked.
     #[error("too many questions are being asked; ask again in a moment")]
     Busy,
@@ -59,13 +70,15 @@ impl Failure {
             Self::Bad(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
-            #[cfg(feature = "mcp")]
             Self::NoMessage => StatusCode::METHOD_NOT_ALLOWED,
+            Self::NoToken => StatusCode::UNAUTHORIZED,
+            Self::LargeHistory => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NoHistory(_) => StatusCode::UNPROCESSABLE_ENTITY,
             #[cfg(feature = "mcp")]
             Self::Long => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Body => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::Busy | Self::Store(_) | Self::Late => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::Store(_) | Self::Unstored(_) | Self::Late => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooLong => StatusCode::GATEWAY_TIMEOUT,
             Self::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -75,7 +88,7 @@ impl Failure {
     pub(crate) const fn retry_after(&self) -> Option<&'static str> {
         match self {
             Self::Busy => Some("2"),
-            Self::TooLong | Self::Store(_) => Some("30"),
+            Self::TooLong | Self::Store(_) | Self::Unstored(_) => Some("30"),
             _ => None,
         }
     }
@@ -84,7 +97,6 @@ impl Failure {
     pub(crate) const fn allowed(&self) -> Option<&'static str> {
         match self {
             Self::Method => Some("GET, HEAD"),
-            #[cfg(feature = "mcp")]
             Self::NoMessage => Some("POST"),
             _ => None,
         }
@@ -94,6 +106,7 @@ impl Failure {
     pub(crate) fn for_operator(&self) -> Option<String> {
         match self {
             Self::Store(error) => Some(format!("cannot read the store: {error}")),
+            Self::Unstored(problem) => Some(problem.clone()),
             Self::Broken(error) => Some(format!("cannot answer: {error}")),
             _ => None,
         }

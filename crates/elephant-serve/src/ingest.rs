@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -42,14 +42,15 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 pub(crate) struct Loop {
     progress: Arc<Mutex<Progress>>,
-    running: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    running: Mutex<Option<(SyncSender<()>, JoinHandle<()>)>>,
 }
 
 impl Loop {
     /// Begins with a turn at once. `tell` is told of turns that fail.
     pub(crate) fn start(ingest: Ingest, tell: fn(&str)) -> std::io::Result<Self> {
         let progress = Arc::new(Mutex::new(Progress { every: ingest.every, ..Progress::default() }));
-        let (stop, stopped) = channel();
+        // One message is enough, however often a turn is asked for.
+        let (stop, stopped) = sync_channel(1);
         let shared = Arc::clone(&progress);
         let run = move || turns(ingest, &shared, &stopped, tell);
         let thread = thread::Builder::new().name("ingest".to_owned()).spawn(run)?;
@@ -58,6 +59,14 @@ impl Loop {
 
     pub(crate) fn progress(&self) -> Progress {
         locked(&self.progress).clone()
+    }
+
+    /// Begins a turn now, or after the one that is running.
+    pub(crate) fn wake(&self) {
+        if let Some((turns, _)) = &*locked(&self.running) {
+            // If a turn was asked for and has not begun, it will do.
+            let _ = turns.try_send(());
+        }
     }
 
     /// Ends the loop, after the turn that is running.
@@ -94,7 +103,8 @@ fn turns(mut ingest: Ingest, progress: &Mutex<Progress>, stopped: &Receiver<()>,
         }
         shared.last = Some((at, turn));
         drop(shared);
-        if stopped.recv_timeout(ingest.every + jitter(ingest.every)) != Err(RecvTimeoutError::Timeout) {
+        let next = stopped.recv_timeout(ingest.every + jitter(ingest.every));
+        if next == Err(RecvTimeoutError::Disconnected) {
             return;
         }
     }

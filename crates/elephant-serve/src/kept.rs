@@ -24,8 +24,8 @@ const USABLE: u32 = 20;
 const MOST: usize = 64;
 const MOST_BYTES: usize = 1 << 20;
 
-/// A question: the path of its route, and its parameters.
-type Question = (&'static str, Asked);
+/// A question: the path of its route, its parameters, and who asks, if others would get another answer.
+type Question = (&'static str, Asked, Option<String>);
 
 /// The answers that are kept, and the questions that are being asked.
 pub(crate) struct Kept {
@@ -183,7 +183,7 @@ mod tests {
             let clients = (0..20).map(|_| {
                 let (kept, count) = (Arc::clone(&kept), Arc::clone(&count));
                 tokio::spawn(async move {
-                    let question = ("/", Asked::default());
+                    let question = ("/", Asked::default(), None);
                     body(kept.answer(question, ask(QUICK * 4, &count), PATIENCE).await)
                 })
             });
@@ -192,10 +192,10 @@ mod tests {
             }
             // Then it is given while it is asked again.
             sleep(QUICK * 4 * (FRESH + 2)).await;
-            let again = kept.answer(("/", Asked::default()), ask(QUICK * 4, &count), PATIENCE).await;
+            let again = kept.answer(("/", Asked::default(), None), ask(QUICK * 4, &count), PATIENCE).await;
             assert_eq!(body(again), "0");
             sleep(QUICK * 8).await;
-            let new = kept.answer(("/", Asked::default()), ask(QUICK * 4, &count), PATIENCE).await;
+            let new = kept.answer(("/", Asked::default(), None), ask(QUICK * 4, &count), PATIENCE).await;
             assert_eq!((body(new).as_str(), count.load(Ordering::SeqCst)), ("1", 2));
         });
     }
@@ -207,7 +207,7 @@ mod tests {
             let clients = (0..20).map(|_| {
                 let (kept, count) = (Arc::clone(&kept), Arc::clone(&count));
                 tokio::spawn(async move {
-                    let question = ("/", Asked::default());
+                    let question = ("/", Asked::default(), None);
                     kept.answer(question, ask(QUICK / 4, &count), PATIENCE).await.map(drop)
                 })
             });
@@ -216,7 +216,7 @@ mod tests {
             }
             assert!(count.load(Ordering::SeqCst) <= 10, "{count:?}");
             // The next question forgets it.
-            drop(kept.answer(("/other", Asked::default()), ask(QUICK / 4, &count), PATIENCE).await);
+            drop(kept.answer(("/other", Asked::default(), None), ask(QUICK / 4, &count), PATIENCE).await);
         });
         assert!(lock(&kept.places).is_empty());
     }
@@ -226,14 +226,15 @@ mod tests {
         let (kept, count) = (Arc::new(Kept::new(1000)), Arc::new(AtomicUsize::new(0)));
         run(async {
             for number in ["0", "1"] {
-                let reply = kept.answer(("/", Asked::default()), ask(Duration::ZERO, &count), PATIENCE).await;
+                let reply =
+                    kept.answer(("/", Asked::default(), None), ask(Duration::ZERO, &count), PATIENCE).await;
                 assert_eq!(body(reply), number);
             }
             let failure = async {
                 sleep(QUICK * 2).await;
                 Err(Failure::TooLong)
             };
-            let failed = kept.answer(("/", Asked::default()), failure, PATIENCE).await;
+            let failed = kept.answer(("/", Asked::default(), None), failure, PATIENCE).await;
             assert!(matches!(failed, Err(Failure::TooLong)));
             assert!(lock(&kept.places).is_empty());
         });
@@ -247,7 +248,9 @@ mod tests {
                 let (kept, count) = (Arc::clone(&kept), Arc::clone(&count));
                 let path: &'static str = number.to_string().leak();
                 tokio::spawn(async move {
-                    kept.answer((path, Asked::default()), ask(QUICK * 2, &count), PATIENCE).await.map(drop)
+                    kept.answer((path, Asked::default(), None), ask(QUICK * 2, &count), PATIENCE)
+                        .await
+                        .map(drop)
                 })
             });
             for client in clients.collect::<Vec<_>>() {
@@ -262,7 +265,7 @@ mod tests {
         let (kept, count) = (Arc::new(Kept::new(2)), Arc::new(AtomicUsize::new(0)));
         run(async {
             for path in ["/a", "/b"] {
-                let asked = kept.answer((path, Asked::default()), ask(QUICK * 4, &count), PATIENCE);
+                let asked = kept.answer((path, Asked::default(), None), ask(QUICK * 4, &count), PATIENCE);
                 // The client goes.
                 assert!(timeout(Duration::from_millis(5), asked).await.is_err());
             }

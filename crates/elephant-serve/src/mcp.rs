@@ -37,7 +37,7 @@ impl Turns for Shares {
         &self,
         question: impl FnOnce(Option<&Store>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, String> {
-        let asked = self.0.pool.ask(move |store| Ok(question(Some(store))?)).await;
+        let asked = self.0.pool.ask(None, move |store| Ok(question(Some(store))?)).await;
         asked.map_err(|failure| {
             self.0.note(&failure);
             failure.to_string()
@@ -83,7 +83,7 @@ fn finished(
 }
 
 async fn asked(shared: &Shared, door: &Door<Shares>, head: &Parts, body: Body) -> Result<Reply, Failure> {
-    shared.admit(head)?;
+    shared.admit_to_all(head)?;
     let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
     if !is_same_origin(&head.headers) {
         return Err(Failure::Forbidden("pages of other sites may not ask"));

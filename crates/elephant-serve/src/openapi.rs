@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
+use super::posting::{HISTORIES, INGEST, NAME};
 use super::reply::{JSON, Reply};
 use super::route::{Kind, Parameter, Route};
 use super::routes::{API, ROUTES};
@@ -10,8 +11,9 @@ use super::server::Shared;
 
 /// The answer with the description.
 #[expect(clippy::unnecessary_wraps, reason = "a route may fail")]
-pub(crate) fn document(_: &Shared) -> Result<Reply, Failure> {
-    Ok(Reply::Content(JSON, format!("{:#}\n", description()).into_bytes()))
+pub(crate) fn document(shared: &Shared) -> Result<Reply, Failure> {
+    let url = shared.public_url.as_ref().map_or_else(|| "/".to_owned(), ToString::to_string);
+    Ok(Reply::Content(JSON, format!("{:#}\n", description(&url)).into_bytes()))
 }
 
 /// The routes of the API.
@@ -19,8 +21,11 @@ pub(crate) fn described() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(|route| route.path.starts_with(API))
 }
 
-fn description() -> Value {
-    let paths: Map<String, Value> = described().map(|route| (route.path.to_owned(), path(route))).collect();
+fn description(url: &str) -> Value {
+    let mut paths: Map<String, Value> =
+        described().map(|route| (route.path.to_owned(), path(route))).collect();
+    paths.insert(HISTORIES.to_owned(), histories());
+    paths.insert(INGEST.to_owned(), ingest());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -30,10 +35,74 @@ fn description() -> Value {
             "description": "What applications of a cluster used and wasted, and what to change. The ending of a key names \
                 its unit, and unknown values are null. Times are in UTC.",
         },
-        "servers": [{"url": "/"}],
+        "servers": [{"url": url}],
         "paths": paths,
-        "components": {"schemas": {"Problem": problem()}},
+        "components": {
+            "schemas": {"Problem": problem()},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     })
+}
+
+/// Histories that are sent.
+fn histories() -> Value {
+    let content = json!({"application/json": {"schema": {"type": "object"}}});
+    let mut responses = Map::new();
+    let about = "What was found in the history, as the JSON report has it";
+    responses.insert("201".to_owned(), json!({"description": about, "content": content}));
+    with_problems(
+        &mut responses,
+        &[
+            ("400", "A parameter has no meaning"),
+            ("401", "The token is missing or wrong"),
+            ("404", "The server accepts no histories"),
+            ("413", "The history is too large"),
+            ("422", "It is no history that can be read"),
+            ("503", "Another history is being read, or the store cannot be written; see Retry-After"),
+        ],
+    );
+    json!({"post": {
+        "operationId": "post_history",
+        "summary": "Judges a history and stores it at once",
+        "security": [{"token": []}],
+        "parameters": [parameter(&NAME)],
+        "requestBody": {
+            "required": true,
+            "description": "One history as its file is, compressed or not; an archive may have the configuration beside it",
+            "content": {"application/octet-stream": {}},
+        },
+        "responses": responses,
+    }})
+}
+
+/// A turn of reading that is asked for.
+fn ingest() -> Value {
+    let mut responses = Map::new();
+    responses.insert(
+        "202".to_owned(),
+        json!({"description": "A turn begins now, or after the one that is running"}),
+    );
+    with_problems(
+        &mut responses,
+        &[
+            ("401", "The token is missing or wrong"),
+            ("404", "The server accepts no histories, or reads none"),
+        ],
+    );
+    json!({"post": {
+        "operationId": "begin_ingest",
+        "summary": "Reads new and changed histories now instead of at the next turn",
+        "security": [{"token": []}],
+        "responses": responses,
+    }})
+}
+
+fn with_problems(responses: &mut Map<String, Value>, problems: &[(&str, &str)]) {
+    for (status, description) in problems {
+        let content =
+            json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+        responses.insert((*status).to_owned(), json!({"description": description, "content": content}));
+    }
 }
 
 fn path(route: &Route) -> Value {
@@ -49,11 +118,7 @@ fn path(route: &Route) -> Value {
     problems
         .push(("503", "Too many questions are being asked, or the store cannot be read; see Retry-After"));
     problems.push(("504", "The answer took too long"));
-    for (status, description) in problems {
-        let content =
-            json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
-        responses.insert(status.to_owned(), json!({"description": description, "content": content}));
-    }
+    with_problems(&mut responses, &problems);
     json!({"get": {
         "operationId": operation(route.path),
         "summary": route.about,

@@ -187,6 +187,12 @@ pub(crate) fn job(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure
     Ok(Reply::Content(HTML, site::job(&history)?))
 }
 
+pub(crate) fn me(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure> {
+    let missing = || Failure::Missing("user who is known to ask: no proxy tells (--user-header)".to_owned());
+    let name = context.viewer.name().ok_or_else(missing)?;
+    site::user_address(name).map(Reply::Elsewhere).ok_or_else(missing)
+}
+
 pub(crate) fn user(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let name = asked.text("name").unwrap_or_default();
     let mut which = Which::of(asked);

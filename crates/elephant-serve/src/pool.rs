@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::failure::Failure;
 use super::limits::Limits;
-use elephant_store::{Interrupter, Place, Store, StoreError};
+use elephant_store::{Interrupter, Place, Store, StoreError, Visible};
 
 /// Stores that answer one question each at a time.
 pub(crate) struct Pool {
@@ -25,10 +25,11 @@ impl Pool {
         Ok(Self { place, idle: Mutex::new(vec![first]), turns, limits })
     }
 
-    /// Asks a question. One that takes too long is stopped, and keeps its turn until it has ended, so that never more than
+    /// Asks a question about the visible applications, or all of them. One that takes too long is stopped, and keeps its turn until it has ended, so that never more than
     /// the admitted number are being asked.
     pub(crate) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
+        visible: Option<Visible>,
         question: impl FnOnce(&Store) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let turn = timeout(self.limits.turn, Arc::clone(&self.turns).acquire_owned()).await;
@@ -36,7 +37,7 @@ impl Pool {
         let (pool, running) = (Arc::clone(self), Arc::new(Running::default()));
         let own = Arc::clone(&running);
         let asked = tokio::task::spawn_blocking(move || {
-            let answer = pool.asked(question, &own);
+            let answer = pool.asked(visible, question, &own);
             drop(turn);
             answer
         });
@@ -53,11 +54,13 @@ impl Pool {
 
     fn asked<T>(
         &self,
+        visible: Option<Visible>,
         question: impl FnOnce(&Store) -> Result<T, Failure>,
         running: &Running,
     ) -> Result<T, Failure> {
         let idle = lock(&self.idle).pop();
-        let store = idle.map_or_else(|| Store::open(&self.place), Ok)?;
+        let mut store = idle.map_or_else(|| Store::open(&self.place), Ok)?;
+        store.set_visible(visible);
         running.begin(store.interrupter()?);
         let answer = question(&store);
         // A store that failed may have lost its connection, and one that was stopped may stop the next question, too.
@@ -133,7 +136,7 @@ mod tests {
                         now.fetch_sub(1, Ordering::SeqCst);
                         Ok(())
                     };
-                    pool.ask(question).await.unwrap();
+                    pool.ask(None, question).await.unwrap();
                 })
             });
             for asked in asked.collect::<Vec<_>>() {
@@ -151,16 +154,16 @@ mod tests {
         let (end, ended) = std::sync::mpsc::channel::<()>();
         run(async {
             let slow = pool
-                .ask(move |_| {
+                .ask(None, move |_| {
                     let _ = ended.recv();
                     Ok(())
                 })
                 .await;
             assert!(matches!(slow, Err(Failure::TooLong)), "{slow:?}");
-            let next = pool.ask(|_| Ok(())).await;
+            let next = pool.ask(None, |_| Ok(())).await;
             assert!(matches!(next, Err(Failure::Busy)), "{next:?}");
             drop(end);
-            while pool.ask(|_| Ok(())).await.is_err() {}
+            while pool.ask(None, |_| Ok(())).await.is_err() {}
         });
     }
 
@@ -168,10 +171,10 @@ mod tests {
     fn a_store_that_failed_is_not_used_again() {
         let (pool, _folder) = pool(Limits::default());
         run(async {
-            let failed: Result<(), _> = pool.ask(|_| Err(StoreError::Forgotten.into())).await;
+            let failed: Result<(), _> = pool.ask(None, |_| Err(StoreError::Forgotten.into())).await;
             assert!(matches!(failed, Err(Failure::Store(_))));
         });
         assert!(pool.idle.lock().unwrap().is_empty());
-        run(async { pool.ask(|store| Ok(store.rules()?)).await.unwrap() });
+        run(async { pool.ask(None, |store| Ok(store.rules()?)).await.unwrap() });
     }
 }

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION,
-    REFERRER_POLICY, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::json;
@@ -23,8 +23,9 @@ const PROBLEM: &str = "application/problem+json";
 pub(crate) enum Reply {
     /// Content of a type.
     Content(&'static str, Vec<u8>),
-    /// A message that needs no answer.
-    #[cfg(feature = "mcp")]
+    /// The same of what was stored.
+    Created(&'static str, Vec<u8>),
+    /// What was sent needs no answer.
     Accepted,
     /// The page is at another address of this server.
     Elsewhere(String),
@@ -34,10 +35,8 @@ impl Reply {
     /// Bytes of its content.
     pub(crate) const fn len(&self) -> usize {
         match self {
-            Self::Content(_, content) => content.len(),
-            #[cfg(feature = "mcp")]
-            Self::Accepted => 0,
-            Self::Elsewhere(_) => 0,
+            Self::Content(_, content) | Self::Created(_, content) => content.len(),
+            Self::Accepted | Self::Elsewhere(_) => 0,
         }
     }
 }
@@ -59,7 +58,7 @@ pub(crate) fn response(
 ) -> Response<Body> {
     let mut response = match reply {
         Ok(Reply::Content(kind, body)) => content(kind, body, asked),
-        #[cfg(feature = "mcp")]
+        Ok(Reply::Created(kind, body)) => created(kind, body),
         Ok(Reply::Accepted) => with_status(StatusCode::ACCEPTED, Body::empty()),
         Ok(Reply::Elsewhere(address)) => elsewhere(&address),
         Err(failure) => problem(&failure, audience),
@@ -99,6 +98,14 @@ fn content(kind: &'static str, body: Vec<u8>, asked: &HeaderMap) -> Response<Bod
     response
 }
 
+fn created(kind: &'static str, body: Vec<u8>) -> Response<Body> {
+    let mut response = with_status(StatusCode::CREATED, Body::from(body));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
 fn elsewhere(address: &str) -> Response<Body> {
     let mut response = with_status(StatusCode::SEE_OTHER, Body::empty());
     if let Ok(address) = HeaderValue::try_from(address) {
@@ -132,6 +139,9 @@ fn problem(failure: &Failure, audience: Audience) -> Response<Body> {
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(seconds) = failure.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from_static(seconds));
+    }
+    if matches!(failure, Failure::NoToken) {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     if let Some(methods) = failure.allowed() {
         headers.insert(ALLOW, HeaderValue::from_static(methods));

@@ -5,6 +5,7 @@ use super::ingest::Progress;
 use super::query::Asked;
 use super::reply::{Audience, Reply};
 use super::server::Shared;
+use super::viewers::Viewer;
 use elephant_ruleset::{RuleInfo, RuleSet};
 use elephant_store::Store;
 
@@ -17,6 +18,18 @@ pub(crate) struct Route {
     pub(crate) audience: Audience,
     pub(crate) parameters: &'static [Parameter],
     pub(crate) run: Run,
+    pub(crate) for_whom: ForWhom,
+}
+
+/// Who may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ForWhom {
+    /// Viewers, each of whom may see some applications.
+    Viewers,
+    /// Those who may see all, and programs of operators, which have no login.
+    Operators,
+    /// Everyone: the answer tells of no application.
+    Everyone,
 }
 
 /// Who answers.
@@ -32,6 +45,7 @@ pub(crate) struct Context<'a> {
     pub(crate) store: &'a Store,
     pub(crate) rules: &'a RuleSet,
     pub(crate) shared: &'a Shared,
+    pub(crate) viewer: &'a Viewer,
 }
 
 impl Context<'_> {

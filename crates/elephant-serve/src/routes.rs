@@ -5,6 +5,7 @@ use super::pages::{
     AFTER, ENDED_FROM, ENDED_TO, EXECUTION, FAILURE, KIND, SEVERITY, SORT, STATUS, TEXT, WITH,
 };
 use super::reply::Audience::{self, People, Programs};
+use super::route::ForWhom::{self, Everyone, Operators, Viewers};
 use super::route::{Kind, Parameter, Route, Run};
 use super::{api, openapi, operate, pages, rest};
 use api::LIMIT;
@@ -26,11 +27,15 @@ const BY: Parameter =
 const NAME: Parameter = Parameter { name: "name", about: "The name", kind: Kind::Path };
 
 const fn page(path: &'static str, about: &'static str, parameters: &'static [Parameter], run: Run) -> Route {
-    Route { path, about, audience: People, parameters, run }
+    Route { path, about, audience: People, parameters, run, for_whom: Viewers }
 }
 
 const fn data(path: &'static str, about: &'static str, parameters: &'static [Parameter], run: Run) -> Route {
-    Route { path, about, audience: Programs, parameters, run }
+    Route { path, about, audience: Programs, parameters, run, for_whom: Viewers }
+}
+
+const fn operating(path: &'static str, about: &'static str, run: Run, for_whom: ForWhom) -> Route {
+    Route { path, about, audience: Programs, parameters: &[], run, for_whom }
 }
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -44,6 +49,7 @@ pub(crate) const ROUTES: &[Route] = &[
         ],
         Run::Store(pages::search),
     ),
+    page("/me", "What the user who asks used and wasted", &[], Run::Store(pages::me)),
     page("/application/{id}", "One application", &[ID], Run::Store(pages::application)),
     page("/compare", "Two applications side by side", &[A, B], Run::Store(pages::compare)),
     page("/job/{key}", "The runs of a job", &[KEY, CLUSTER, FROM, TO], Run::Store(pages::job)),
@@ -130,9 +136,14 @@ pub(crate) const ROUTES: &[Route] = &[
         &[rest::START_TIME, rest::END_TIME],
         Run::Store(rest::usage_by_user),
     ),
-    data("/healthz", "Whether the process answers", &[], Run::Server(operate::healthy)),
-    data("/readyz", "Whether the store answers, and is up to date", &[], Run::Store(operate::ready)),
-    data("/metrics", "Metrics in OpenMetrics' format", &[], Run::Store(operate::metrics)),
+    operating("/healthz", "Whether the process answers", Run::Server(operate::healthy), Everyone),
+    operating(
+        "/readyz",
+        "Whether the store answers, and is up to date",
+        Run::Store(operate::ready),
+        Everyone,
+    ),
+    operating("/metrics", "Metrics in OpenMetrics' format", Run::Store(operate::metrics), Operators),
 ];
 
 /// For whom the problems of an address without a route are.

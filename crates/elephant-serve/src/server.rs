@@ -10,8 +10,9 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
+use axum::http::header::LINK;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, HeaderValue, Response};
 use axum::routing::get;
 use futures_util::future::{Either, select};
 use hyper::server::conn::http1;
@@ -29,20 +30,25 @@ use super::kept::Kept;
 use super::limits::Limits;
 use super::names::{is_own_name, no_body};
 use super::pool::Pool;
+use super::posting::Posting;
+use super::public_url::PublicUrl;
 use super::query::Asked;
 use super::reply::{Audience, Reply, response};
-use super::route::{Context, Route, Run};
+use super::route::{Context, ForWhom, Route, Run};
 use super::routes::{ROUTES, audience};
+use super::viewers::{Viewer, Viewers};
 use elephant_ruleset::RuleSet;
 use elephant_store::{Place, Store, StoreError};
 
 /// Who may ask. There is no login: that is a proxy's work.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Access {
     /// The addresses of proxies; if there are any, only these and this machine are answered.
     pub proxies: Vec<IpAddr>,
     /// Whether everyone who reaches the server may ask.
     pub anyone: bool,
+    /// Who asks and what they may see, if the proxies tell.
+    pub viewers: Option<Viewers>,
 }
 
 /// What a server needs.
@@ -59,6 +65,10 @@ pub struct Options {
     pub limits: Limits,
     /// The histories that it reads, if any.
     pub ingest: Option<Ingest>,
+    /// What reads histories that are sent, if any are accepted.
+    pub posting: Option<Posting>,
+    /// Where people reach it, if that is another address.
+    pub public_url: Option<PublicUrl>,
     /// Is told what goes wrong and is no client's fault.
     pub tell: fn(&str),
 }
@@ -90,6 +100,8 @@ pub(crate) struct Shared {
     pub(crate) rules: Arc<RuleSet>,
     pub(crate) counts: Counts,
     pub(crate) ingest: Option<Loop>,
+    pub(crate) posting: Option<Posting>,
+    pub(crate) public_url: Option<PublicUrl>,
     access: Access,
     /// Whether only this machine reaches the server, so that names of other machines are a trick.
     is_local: bool,
@@ -119,7 +131,7 @@ pub struct Server {
 impl Server {
     /// Opens the store and listens, without answering yet.
     pub fn bind(options: Options) -> Result<Self, ServeError> {
-        let Options { listen, access, store, rules, limits, ingest, tell } = options;
+        let Options { listen, access, store, rules, limits, ingest, posting, public_url, tell } = options;
         let is_local = listen.ip().is_loopback();
         if !is_local && !access.anyone && access.proxies.is_empty() {
             return Err(ServeError::Open(listen));
@@ -132,7 +144,19 @@ impl Server {
         let listener = bound.map_err(|error| ServeError::Listen(listen, error))?;
         let counts = Counts::default();
         let (kept, rules) = (Arc::new(Kept::new(limits.connections)), Arc::new(rules));
-        let shared = Shared { pool, kept, rules, counts, ingest: None, access, is_local, limits, tell };
+        let shared = Shared {
+            pool,
+            kept,
+            rules,
+            counts,
+            ingest: None,
+            posting,
+            public_url,
+            access,
+            is_local,
+            limits,
+            tell,
+        };
         let stop = Stopper(Arc::new(watch::Sender::new(false)));
         Ok(Self { listener, shared: Arc::new(shared), ingest, stop })
     }
@@ -152,7 +176,7 @@ impl Server {
     pub fn run(mut self) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(self.shared.limits.questions + 1)
+            .max_blocking_threads(self.shared.limits.questions + 2)
             .thread_name("serve")
             .enable_io()
             .enable_time()
@@ -263,6 +287,7 @@ fn router(shared: &Arc<Shared>) -> Router {
             move |path: RawPathParams, request: Request| answer(Arc::clone(&shared), route, path, request);
         router = router.route(route.path, get(answer));
     }
+    let router = super::posting::with_histories(router, shared);
     #[cfg(feature = "mcp")]
     let router = super::mcp::with_messages(router, shared);
     let (missing, method) = (Arc::clone(shared), Arc::clone(shared));
@@ -301,7 +326,14 @@ async fn answer(
     // No route reads the body.
     let (head, _) = request.into_parts();
     let reply = asked(&shared, route, &path, &head).await;
-    shared.finished(route.path, reply, route.audience, &head.headers, begin)
+    let mut response = shared.finished(route.path, reply, route.audience, &head.headers, begin);
+    if let Some(url) = shared.public_url.as_ref().filter(|_| route.audience == Audience::People) {
+        let page = head.uri.path_and_query().map_or("/", |page| page.as_str());
+        if let Ok(link) = HeaderValue::try_from(format!("<{url}{page}>; rel=\"canonical\"")) {
+            response.headers_mut().insert(LINK, link);
+        }
+    }
+    response
 }
 
 async fn asked(
@@ -310,18 +342,22 @@ async fn asked(
     path: &RawPathParams,
     head: &Parts,
 ) -> Result<Reply, Failure> {
-    shared.admit(head)?;
+    let viewer = shared.viewer(head, route.for_whom)?;
     no_body(&head.headers)?;
     let asked = Asked::read(route.parameters, path.iter(), head.uri.query().unwrap_or_default())?;
     match route.run {
         Run::Server(run) => run(shared),
         Run::Store(run) => {
-            let (own, question) = (Arc::clone(shared), (route.path, asked.clone()));
+            let own = Arc::clone(shared);
+            // The page of the one who asks is another for each.
+            let who = if route.path == "/me" { viewer.name().map(str::to_owned) } else { viewer.share() };
+            let question = (route.path, asked.clone(), who);
             let ask = async move {
-                let pool = Arc::clone(&own.pool);
-                let answer =
-                    move |store: &Store| run(&Context { store, rules: &own.rules, shared: &own }, &asked);
-                pool.ask(answer).await
+                let (pool, visible) = (Arc::clone(&own.pool), viewer.visible().cloned());
+                let answer = move |store: &Store| {
+                    run(&Context { store, rules: &own.rules, shared: &own, viewer: &viewer }, &asked)
+                };
+                pool.ask(visible, answer).await
             };
             shared.kept.answer(question, ask, shared.limits.turn + shared.limits.answer).await
         }
@@ -343,6 +379,41 @@ impl Shared {
             ));
         }
         Ok(())
+    }
+
+    /// Who asks a route, if they may.
+    fn viewer(&self, head: &Parts, for_whom: ForWhom) -> Result<Viewer, Failure> {
+        if for_whom == ForWhom::Everyone {
+            return Ok(Viewer::Anyone);
+        }
+        self.admit(head)?;
+        let Some(viewers) = &self.access.viewers else { return Ok(Viewer::Anyone) };
+        let peer = head.extensions.get::<Peer>().map(|Peer(peer)| peer.to_canonical());
+        let is_proxy = peer.is_some_and(|peer| self.access.proxies.contains(&peer));
+        let told = if is_proxy { Some(viewers.told(&head.headers)) } else { None };
+        match (told, for_whom) {
+            (Some(Ok(viewer)), ForWhom::Operators) if viewer.visible().is_some() => {
+                Err(Failure::Forbidden("only those who may see all applications are answered here"))
+            }
+            (Some(Ok(viewer)), _) => Ok(viewer),
+            // A program of an operator has no login, and whoever has one is named.
+            (_, ForWhom::Operators) => Ok(Viewer::Anyone),
+            (Some(Err(failure)), _) => Err(failure),
+            (None, _) if viewers.have_rows() => {
+                Err(Failure::Forbidden("what may be seen depends on who asks, which only the proxy can tell"))
+            }
+            (None, _) => Ok(Viewer::Anyone),
+        }
+    }
+
+    /// Who asks by messages, which have all that is stored.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn admit_to_all(&self, head: &Parts) -> Result<(), Failure> {
+        let viewer = self.viewer(head, ForWhom::Viewers)?;
+        match viewer.visible() {
+            None => Ok(()),
+            Some(_) => Err(Failure::Forbidden("only those who may see all applications are answered here")),
+        }
     }
 
     /// Counts a question that was not answered, and tells the operator what is not a client's fault.

@@ -1,7 +1,7 @@
 //! Answers to questions about all applications of a store.
 
 use super::selection::Selection;
-use super::{Fleet, Grouped, Grouping, Nodes, Only, Run, Runs, Store, StoreError, Unjudged};
+use super::{Fleet, Grouped, Grouping, Nodes, Only, Run, Runs, Store, StoreError, Unjudged, Visible};
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::{Filter, Sort};
 
@@ -76,7 +76,25 @@ impl Store {
 
     /// The applications that a question is about.
     pub(super) fn asked_about(&self, asked: &Asked<'_>) -> Result<Selection, StoreError> {
-        Selection::of(&self.database, asked.filter, asked.only)
+        self.seen(Selection::of(&self.database, asked.filter, asked.only)?)
+    }
+
+    /// Without what is not visible.
+    pub(super) fn seen(&self, selection: Selection) -> Result<Selection, StoreError> {
+        match &self.visible {
+            Some(visible) => visible.within(&self.database, selection),
+            None => Ok(selection),
+        }
+    }
+
+    /// From now on, only these applications are told of; all of them if it is `None`.
+    pub fn set_visible(&mut self, visible: Option<Visible>) {
+        self.visible = visible;
+    }
+
+    /// Whether all applications are told of.
+    pub(super) const fn sees_all(&self) -> bool {
+        self.visible.is_none()
     }
 
     /// The answer about these applications.
@@ -106,6 +124,10 @@ impl Store {
         };
         let selection = of_job.as_ref().unwrap_or(selection);
         let mut total = self.grouped(Grouping::Everything, selection, (None, None))?.groups;
+        // That there is such a job is not told either.
+        if of_job.is_some() && !self.sees_all() && total.iter().all(|total| total.applications == 0) {
+            return Ok(None);
+        }
         let (from, until) = self.period(selection)?;
         let total = total.pop().unwrap_or_default();
         let currency = self.prices.as_ref().map(|prices| prices.currency().to_owned());
@@ -113,6 +135,13 @@ impl Store {
     }
     /// The rules that have findings in the store.
     pub fn rules(&self) -> Result<Vec<String>, StoreError> {
+        if !self.sees_all() {
+            let rows = self.database.reading(|| {
+                let all = self.seen(Selection::of(&self.database, &Filter::default(), Only::ALL)?)?;
+                self.grouped(Grouping::Rule, &all, (Some(Sort::Name), None))
+            })?;
+            return Ok(rows.groups.into_iter().filter_map(|group| group.key).collect());
+        }
         let query =
             "SELECT DISTINCT key FROM group_sum WHERE kind = 'rule' AND applications > 0 ORDER BY key";
         self.database.rows(query, &[], |row| row.get(0))

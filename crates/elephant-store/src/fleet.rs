@@ -130,14 +130,15 @@ impl Store {
             Ok::<_, StoreError>(Ranked { grouped, over_time })
         };
         let everything = self.grouped(Grouping::Everything, selection, (None, None))?;
-        let mut changes = self.changes(selection)?;
+        // A change is found among all runs of a job, and nothing is known of a file that could not be read.
+        let mut changes = if self.sees_all() { self.changes(selection)? } else { Vec::new() };
         let (realised_cost, realised_unpriced) = self.price_changes(&mut changes)?.unzip();
         let realised_of = changes.len() as u64;
         // The sum of no numbers is -0.0.
         let realised_gb_hours = changes.iter().map(Found::saved_gb_hours).fold(0.0, |sum, saved| sum + saved);
         let realised = self.realised(changes.into_iter().take(most).collect())?;
         let (remedies, remedies_of) = self.remedies(selection, most)?;
-        let (unread, unread_of) = self.unread(most)?;
+        let (unread, unread_of) = if self.sees_all() { self.unread(most)? } else { (Vec::new(), 0) };
         Ok(Fleet {
             over_time: over_time(Grouping::Everything, &everything)?.pop().unwrap_or_default(),
             most,

@@ -81,14 +81,14 @@ impl Store {
     pub fn execution(&self, flow: &str, run: &str) -> Result<Vec<Run>, StoreError> {
         self.database.reading(|| {
             let order = "submitted NULLS LAST, id, attempt, source";
-            self.runs(&Selection::of_execution(flow, run), order, MOST_OF_EXECUTION)
+            self.runs(&self.seen(Selection::of_execution(flow, run))?, order, MOST_OF_EXECUTION)
         })
     }
 
     /// The sums over each job of one execution of a flow.
     pub fn jobs_of_execution(&self, flow: &str, run: &str) -> Result<Vec<Group>, StoreError> {
         self.database.reading(|| {
-            let selection = Selection::of_execution(flow, run);
+            let selection = self.seen(Selection::of_execution(flow, run))?;
             Ok(self.grouped(Grouping::Job, &selection, (None, None))?.groups)
         })
     }

@@ -41,6 +41,7 @@ mod sums;
 mod testing;
 mod together;
 mod unjudged;
+mod visible;
 mod whole_record;
 mod writer;
 
@@ -72,6 +73,7 @@ pub use search::{Cursor, Matches, Matching, NoCursor, Order, Search};
 pub use selection::Only;
 pub use stored_report::AsJson;
 pub use unjudged::{Unjudged, UnjudgedRun, UnreadFile};
+pub use visible::Visible;
 pub use whole_record::{
     JobHistory, RuleInRuns, StoredApplication, StoredFinding, StoredSetting, StoredTrouble,
 };
@@ -172,6 +174,8 @@ pub struct Store {
     cluster: Option<String>,
     /// Writes the whole reports that are stored, too.
     as_json: Option<AsJson>,
+    /// All that is told of, if not all applications are.
+    visible: Option<Visible>,
 }
 
 impl Store {
@@ -192,7 +196,7 @@ impl Store {
 
     fn with(database: Database) -> Result<Self, StoreError> {
         schema::migrate(&database)?;
-        Ok(Self { database, prices: None, cluster: None, as_json: None })
+        Ok(Self { database, prices: None, cluster: None, as_json: None, visible: None })
     }
 
     /// Answers questions also with what applications cost.

@@ -211,7 +211,7 @@ impl Store {
     }
 
     fn matching(&self, search: &Search<'_>) -> Result<Selection, StoreError> {
-        let mut selection = Selection::of(&self.database, search.filter, search.only)?;
+        let mut selection = self.seen(Selection::of(&self.database, search.filter, search.only)?)?;
         let least = search.severity.map(|severity| whole(severity.value()));
         match (least, search.only.rules.is_empty()) {
             (Some(least), true) => selection.and("application.severity >=", least),

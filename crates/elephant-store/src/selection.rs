@@ -48,6 +48,21 @@ pub(super) struct Selection {
     pub(super) rules: Vec<String>,
 }
 
+/// The users, queues, flows or owners that match one of these patterns.
+pub(super) fn kept_keys(
+    database: &Database,
+    kind: &'static str,
+    patterns: &[Pattern],
+) -> Result<Vec<String>, StoreError> {
+    if patterns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = "SELECT DISTINCT key FROM group_sum WHERE kind = ?1 AND known = TRUE AND applications > 0 ORDER BY key";
+    let mut keys = database.rows(query, &values![kind], |row| row.get::<String>(0))?;
+    keys.retain(|key| patterns.iter().any(|pattern| pattern.matches(key)));
+    Ok(keys)
+}
+
 impl Selection {
     /// The applications that a question is about, each once.
     pub(super) fn of(database: &Database, filter: &Filter, only: &Only) -> Result<Self, StoreError> {
@@ -69,10 +84,7 @@ impl Selection {
         kind: &'static str,
         patterns: &[Pattern],
     ) -> Result<Self, StoreError> {
-        let query =
-            "SELECT DISTINCT key FROM group_sum WHERE kind = ?1 AND known = TRUE AND applications > 0";
-        let mut keys = database.rows(query, &values![kind], |row| row.get::<String>(0))?;
-        keys.retain(|key| patterns.iter().any(|pattern| pattern.matches(key)));
+        let keys = kept_keys(database, kind, patterns)?;
         self.among(&format!("application.{kind}"), keys.iter().map(|key| Some(key.as_str())));
         (self.by_patterns, self.days) = (true, None);
         Ok(self)
@@ -127,6 +139,17 @@ impl Selection {
         Self {
             condition: "application.application = ?1".to_owned(),
             values: vec![place.into()],
+            by_patterns: true,
+            days: None,
+            rules: Vec::new(),
+        }
+    }
+
+    /// Only applications with one of these ids.
+    pub(super) fn of_ids(id: &str, other: &str) -> Self {
+        Self {
+            condition: format!("{COUNTS_WITHOUT_INDEX} AND application.id IN (?1, ?2)"),
+            values: vec![id.to_owned().into(), other.to_owned().into()],
             by_patterns: true,
             days: None,
             rules: Vec::new(),
@@ -199,7 +222,7 @@ impl Selection {
     }
 
     /// The condition that `column` is one of `keys`, whose values are added.
-    fn in_list<'a>(&mut self, column: &str, keys: impl Iterator<Item = &'a str>) -> String {
+    pub(super) fn in_list<'a>(&mut self, column: &str, keys: impl Iterator<Item = &'a str>) -> String {
         let mut places: Vec<String> = Vec::new();
         for key in keys {
             self.values.push(key.to_owned().into());

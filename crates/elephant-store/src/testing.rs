@@ -35,7 +35,7 @@ pub(super) fn answer(store: &Store, question: &Question, filter: &Filter, most: 
 }
 
 #[track_caller]
-fn stores(apps: &[ApplicationReport]) -> Vec<Store> {
+pub(super) fn stores(apps: &[ApplicationReport]) -> Vec<Store> {
     let stores = databases().into_iter().map(|database| {
         let store = Store::with(database).unwrap();
         store.database.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[]).unwrap();

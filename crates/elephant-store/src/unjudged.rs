@@ -66,14 +66,19 @@ impl Store {
         })?;
         let of = applications.len() as u64;
         applications.truncate(most);
-        let files = "SELECT path, problem FROM file WHERE problem IS NOT NULL ORDER BY path";
-        let mut files = self.database.rows(files, &values![], |row| {
-            let path: Vec<u8> = row.get(0)?;
-            let file = without_cluster(&String::from_utf8_lossy(&path)).to_owned();
-            Ok(UnreadFile { file, problem: row.get(1)? })
-        })?;
+        // Whose they are is not known.
+        let mut files = if self.sees_all() { self.unread_files()? } else { Vec::new() };
         let files_of = files.len() as u64;
         files.truncate(most);
         Ok(Unjudged { applications, of, files, files_of })
+    }
+
+    fn unread_files(&self) -> Result<Vec<UnreadFile>, StoreError> {
+        let files = "SELECT path, problem FROM file WHERE problem IS NOT NULL ORDER BY path";
+        self.database.rows(files, &values![], |row| {
+            let path: Vec<u8> = row.get(0)?;
+            let file = without_cluster(&String::from_utf8_lossy(&path)).to_owned();
+            Ok(UnreadFile { file, problem: row.get(1)? })
+        })
     }
 }

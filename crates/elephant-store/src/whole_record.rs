@@ -136,12 +136,13 @@ impl Store {
             (None, None) => id.to_owned(),
         };
         self.database.reading(|| {
-            let condition = "application.counts IS TRUE AND application.id IN (?1, ?2)";
+            let selection = self.seen(Selection::of_ids(id, &other))?;
             let order = "application.id <> ?1, application.attempt DESC, application.source";
             let query = format!(
-                "SELECT application FROM application WHERE {condition} ORDER BY {order} LIMIT {MOST_ALIKE}"
+                "SELECT application FROM application WHERE {} ORDER BY {order} LIMIT {MOST_ALIKE}",
+                selection.condition
             );
-            let places = self.database.ids(&query, &values![id, &*other])?;
+            let places = self.database.ids(&query, &selection.values)?;
             let found: Result<Vec<_>, _> = places.into_iter().map(|place| self.stored(place)).collect();
             Ok(found?.into_iter().flatten().collect())
         })
@@ -233,7 +234,16 @@ impl Store {
         let query = "SELECT earlier.id FROM application AS own JOIN application AS earlier ON earlier.job = own.job AND \
              earlier.submitted < own.submitted WHERE own.application = ?1 AND earlier.counts IS TRUE ORDER BY \
              earlier.submitted DESC, earlier.application DESC LIMIT 1";
-        self.database.first(query, &values![place], |row| row.get(0))
+        let before: Option<String> = self.database.first(query, &values![place], |row| row.get(0))?;
+        // One that is not visible hides those before it.
+        match before {
+            Some(id) if !self.sees_all() => {
+                let seen = self.seen(Selection::of_ids(&id, &id))?;
+                let query = format!("SELECT count(*) FROM application WHERE {}", seen.condition);
+                Ok((self.database.count(&query, &seen.values)? > 0).then_some(id))
+            }
+            before => Ok(before),
+        }
     }
 
     /// The runs of the job with this key or name, with their findings and with what changes saved. `None` if there is no
@@ -246,7 +256,8 @@ impl Store {
             let View::Job(runs) = &answer.view else { return Ok(None) };
             let key = values![&runs.job];
             let place = self.database.ids("SELECT job FROM job WHERE key = ?1", &key)?;
-            let mut changes = self.compared(&place)?;
+            // Changes are found among all runs.
+            let mut changes = if self.sees_all() { self.compared(&place)? } else { Vec::new() };
             changes.retain(|change| change.step.runs_since > 0);
             self.name_jobs(&mut changes)?;
             self.price_changes(&mut changes)?;

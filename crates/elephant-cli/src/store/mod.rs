@@ -3,6 +3,8 @@
 pub(super) mod export;
 pub(super) mod history;
 pub(super) mod ingest;
+#[cfg(feature = "serve")]
+mod posted;
 pub(super) mod prune;
 #[cfg(feature = "serve")]
 pub(super) mod serve;

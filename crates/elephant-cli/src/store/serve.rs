@@ -10,17 +10,19 @@ use clap::{Args, ValueHint};
 use super::super::counts::duration;
 use super::super::finding_args::RuleArgs;
 use super::super::{Exit, interrupt, output};
+use super::posted::Receiver;
 use super::prune::{before, kept};
 use super::{ClusterArg, StoreArgs, keep_new, to_write};
 use elephant_base::limits::Limits;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_ruleset::RuleSet;
-use elephant_serve::{Access, Ingest, Server, Turn};
+use elephant_serve::{Access, Ingest, Posting, PublicUrl, Server, Turn, Viewers};
 use elephant_store::Place;
 
 pub(crate) const EXAMPLES: &str = "\
 Shows what ingest stored: where the waste is and what is new, each application, job, user, queue, node and rule, and a
-search. /api/v1 has the same for programs, /metrics the figures for Prometheus. Nothing can be changed through it.
+search. /api/v1 has the same for programs, /metrics the figures for Prometheus. Nothing can be changed through it, but
+histories may be sent to it (--token-file).
 
 Examples:
   elephant-rs serve --store fleet.db
@@ -42,6 +44,18 @@ pub(crate) struct Serve {
     /// Answer only this machine and the proxy at this address, which has a login; repeatable
     #[arg(long = "trust-proxy", value_name = "ADDRESS", value_hint = ValueHint::Other)]
     proxies: Vec<IpAddr>,
+    /// Header by which the proxy tells who asks, such as X-Forwarded-User; the same header from others is ignored
+    #[arg(long, value_name = "HEADER", requires = "proxies", value_hint = ValueHint::Other)]
+    user_header: Option<String>,
+    /// What each of these viewers may see, by user and queue, as YAML
+    #[arg(long, value_name = "FILE", requires = "user_header", value_hint = ValueHint::FilePath)]
+    rows: Option<PathBuf>,
+    /// Address under which others reach the pages: scheme and name, no path; answers have it as their link
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    public_url: Option<PublicUrl>,
+    /// Accept histories that are sent with the token in this file (POST /api/v1/histories)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    token_file: Option<PathBuf>,
     /// Answer everyone who reaches the server, without a login
     #[arg(long, conflicts_with = "proxies")]
     allow_anyone: bool,
@@ -63,17 +77,23 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let place = self.store.store.clone();
-        if !self.ingest.is_empty() {
+        if !self.ingest.is_empty() || self.token_file.is_some() {
             // The first turn may take long, and the pages work meanwhile.
             drop(self.store.create()?);
         }
         let server = Server::bind(elephant_serve::Options {
             listen: self.listen,
-            access: Access { proxies: self.proxies.clone(), anyone: self.allow_anyone },
+            access: Access {
+                proxies: self.proxies.clone(),
+                anyone: self.allow_anyone,
+                viewers: self.viewers()?,
+            },
             store: place,
             rules: self.rules.load()?,
             limits: elephant_serve::Limits::default(),
             ingest: self.ingest_loop()?,
+            posting: self.posting()?,
+            public_url: self.public_url.clone(),
             tell: |problem| output::print_message("warning", problem),
         })?;
         let stopper = server.stopper();
@@ -85,12 +105,40 @@ impl Serve {
         Ok(Exit::Clean)
     }
 
+    /// Who asks and what they may see, if the proxy tells.
+    fn viewers(&self) -> Result<Option<Viewers>, Box<dyn Error>> {
+        let Some(header) = &self.user_header else { return Ok(None) };
+        let viewers = Viewers::told_by(header)?;
+        Ok(Some(match &self.rows {
+            Some(path) => viewers.with_rows(path)?,
+            None => viewers,
+        }))
+    }
+
+    /// What stores histories that are sent, if there is a token for it.
+    fn posting(&self) -> Result<Option<Posting>, Box<dyn Error>> {
+        let Some(path) = &self.token_file else { return Ok(None) };
+        let shown = path.display();
+        let token = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the token for histories in {shown}: {error}"))?;
+        let receiver = Receiver {
+            place: self.store.store.clone(),
+            cluster: self.cluster.cluster.clone(),
+            rules: self.rules.load()?,
+        };
+        let posting = Posting::new(token.trim().to_owned(), move |posted| receiver.keep(posted));
+        Ok(Some(posting.map_err(|error| format!("the token in {shown} cannot be used: {error}"))?))
+    }
+
     /// What reads the histories, if any are named.
     fn ingest_loop(&self) -> Result<Option<Ingest>, Box<dyn Error>> {
         if self.ingest.is_empty() {
             return match &self.cluster.cluster {
-                Some(_) => Err("--cluster names the cluster of the histories that --ingest reads".into()),
-                None => Ok(None),
+                Some(_) if self.token_file.is_none() => {
+                    Err("--cluster names the cluster of the histories that --ingest reads or that are sent"
+                        .into())
+                }
+                _ => Ok(None),
             };
         }
         let reading = Reading {

@@ -103,6 +103,12 @@ pub fn application_address(id: &str) -> String {
     of_application(id)
 }
 
+/// The address of the page of a user.
+#[must_use]
+pub fn user_address(name: &str) -> Option<String> {
+    of_group(Grouping::User, name)
+}
+
 /// The content security policy of all pages.
 #[must_use]
 pub fn policy() -> String {

@@ -26,6 +26,8 @@ pub fn options(store: Place) -> Options {
         rules: RuleSet::new(BUILT_IN).unwrap(),
         limits: Limits::default(),
         ingest: None::<Ingest>,
+        posting: None,
+        public_url: None,
         tell: |_| (),
     }
 }

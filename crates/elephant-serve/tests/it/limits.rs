@@ -26,7 +26,7 @@ fn other_machines_are_answered_only_if_that_is_asked_for() {
             && refused.to_string().contains("--allow-anyone")
     );
     let (behind, _folder) = empty();
-    let access = Access { proxies: vec!["192.0.2.1".parse().unwrap()], anyone: false };
+    let access = Access { proxies: vec!["192.0.2.1".parse().unwrap()], ..Access::default() };
     let server = Running::start(Options { listen: "0.0.0.0:0".parse().unwrap(), access, ..behind });
     // This machine is always answered.
     let port = server.address.port();

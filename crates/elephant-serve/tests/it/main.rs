@@ -17,5 +17,7 @@ mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod pages;
+mod posting;
 mod rest;
 mod stores;
+mod viewers;

@@ -113,6 +113,61 @@ fn histories_are_read_again_and_again() {
     assert!(server.get("/metrics").contains("elephant_ingest_failures_total 0\n"));
 }
 
+/// Sends the bytes of a history, and returns the answer.
+fn post(server: &Served, name: &str, history: &[u8]) -> String {
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let head = format!(
+        "POST /api/v1/histories{name} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: \
+         {}\r\nConnection: close\r\n\r\n",
+        history.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(history).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+#[test]
+fn a_history_that_is_sent_is_judged_and_stored_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, token) = (text(&folder.path().join("fleet.db")), text(&folder.path().join("token")));
+    std::fs::write(&token, format!("{TOKEN}\n")).unwrap();
+    let server = Served::start(&["--store", &store, "--token-file", &token, "--cluster", "north"]);
+    let file = elephant_testing::files_below(Path::new("testdata/heuristics/spark-skew")).remove(0);
+    let history = std::fs::read(&file).unwrap();
+    let answer = post(&server, "", &history);
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 201"), "{answer}");
+    let found: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(
+        (&found["stored_count"], found["applications"].as_array().map(Vec::len)),
+        (&1.into(), Some(1))
+    );
+    let id = found["applications"][0]["id"].as_str().unwrap();
+    let page = server.get(&format!("/application/{id}"));
+    assert!(page.contains("posted://histories/") && page.contains("cluster north"), "{page}");
+    // The same report as that of the file.
+    let analysed = super::store::json(&["analyze", "--format", "json", &text(&file)]);
+    assert_eq!(found["applications"][0]["findings"], analysed["applications"][0]["findings"]);
+    // A hook that sends it again changes nothing.
+    let again = post(&server, "", &history);
+    assert!(again.starts_with("HTTP/1.1 201") && again.contains("\"stored_count\": 0"), "{again}");
+    // Part of a log is replaced by the whole one with its name, as a file would be.
+    let half = &history[..history.len() / 2];
+    let part = post(&server, "?name=log", half);
+    assert!(part.starts_with("HTTP/1.1 201") || part.starts_with("HTTP/1.1 422"), "{part}");
+    assert!(post(&server, "?name=log", &history).starts_with("HTTP/1.1 201"));
+    let count = super::store::json(&["history", "--store", &store, "--by", "status"]);
+    assert_eq!(count["total"]["applications_count"], 1);
+    for nonsense in [&b""[..], b"no history", &[0x28, 0xb5, 0x2f, 0xfd, 0xff, 0xff]] {
+        let refused = post(&server, "", nonsense);
+        assert!(refused.starts_with("HTTP/1.1 422"), "{refused}");
+    }
+}
+
 #[test]
 fn what_cannot_be_served_is_refused_with_advice() {
     let folder = tempfile::tempdir().unwrap();
@@ -131,6 +186,22 @@ fn what_cannot_be_served_is_refused_with_advice() {
     for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8750"] {
         let open = refused(&["--listen", listen]);
         assert!(open.contains("has no login") && open.contains("--trust-proxy ADDRESS"), "{open}");
+    }
+    let (weak, rows) = (text(&folder.path().join("weak")), text(&folder.path().join("rows.yaml")));
+    std::fs::write(&weak, "secret").unwrap();
+    std::fs::write(&rows, "- viewers: [a]\n  que: [b]\n").unwrap();
+    let proxy = ["--trust-proxy", "127.0.0.1", "--user-header", "X-Forwarded-User"];
+    for (arguments, why) in [
+        (vec!["--token-file", &weak], "at least 16 letters"),
+        (vec!["--token-file", "missing"], "cannot read the token"),
+        (vec!["--public-url", "https://a/b"], "without a path"),
+        (vec!["--user-header", "X-User"], "--trust-proxy"),
+        (vec!["--trust-proxy", "127.0.0.1", "--rows", &rows], "--user-header"),
+        ([&proxy[..], &["--rows", &rows]].concat(), "unknown field `que`"),
+        ([&proxy[..], &["--rows", "missing"]].concat(), "cannot read the rules"),
+    ] {
+        let told = refused(&arguments);
+        assert!(told.contains(why), "{arguments:?}: {told}");
     }
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = refused(&["--listen", &taken.local_addr().unwrap().to_string()]);

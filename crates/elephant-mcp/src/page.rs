@@ -35,7 +35,12 @@ pub(crate) struct Part {
 impl Part {
     /// The part after this cursor, or the first.
     pub(crate) fn after(cursor: Option<&After>) -> Result<Self, Failure> {
-        let before = cursor.map_or(Ok(0), |cursor| cursor.as_str().parse());
+        Self::from(cursor.map(Argument::as_str))
+    }
+
+    /// The same of a cursor that was read by others.
+    pub(crate) fn from(cursor: Option<&str>) -> Result<Self, Failure> {
+        let before = cursor.map_or(Ok(0), str::parse);
         let before = before.map_err(|_| Failure::Bad("cursor is not the `next` of an answer".to_owned()))?;
         Ok(Self { before, seen: 0, room: MOST_BYTES - OURS, is_full: false, lines: Vec::new() })
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use elephant_base::units::Millis;
-use elephant_engine::engine::{Filter, Sort};
+use elephant_engine::engine::Filter;
 use elephant_store::{Answer, Asked, Group, Grouping, NodeSums, Only, Question, Store, UnjudgedRun, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,11 +118,10 @@ struct UnjudgedLine {
 pub(super) fn grouped(
     store: &Store,
     by: By,
-    (filter, only, sort): (&Filter, &Only, Option<Sort>),
+    (filter, only): (&Filter, &Only),
     part: &mut Part,
 ) -> Result<(Groups, String), Failure> {
-    let sort = sort.filter(|_| !matches!(by, By::Node | By::NotJudged));
-    let asked = Asked { filter, only, sort, most: usize::MAX };
+    let asked = Asked { filter, only, sort: None, most: usize::MAX };
     let answer = store.answer(&by.into(), asked)?;
     let Some(Answer { total, view, .. }) = answer else { return Ok((Groups::default(), String::new())) };
     let mut groups = Groups::default();

@@ -15,6 +15,8 @@ use crate::page::{MORE, Part};
 use crate::told::{Argument, Word};
 use crate::tool::Question;
 
+use super::groups::{By, Groups, grouped};
+
 /// Applications of one part at most.
 const MOST: usize = 20;
 
@@ -27,6 +29,15 @@ pub(crate) struct ListApplications {
     user: Option<Word>,
     /// Only applications in this queue, such as root.etl.*
     queue: Option<Word>,
+    /// Only applications of this flow of a scheduler (a DAG, a workflow)
+    flow: Option<Word>,
+    /// Only applications of flows and jobs of this owner
+    owner: Option<Word>,
+    /// Only applications that are known to be of this cluster
+    cluster: Option<Word>,
+    /// Sums over the applications with the same value of this instead of single ones; text, severity, status and sort do not
+    /// apply then
+    by: Option<By>,
     /// Only applications with a finding at least as bad
     severity: Option<Level>,
     /// Only applications with a finding of this rule
@@ -100,6 +111,8 @@ pub(crate) struct Listed {
     /// Whether there are more than that
     applications_count_is_least: bool,
     applications: Vec<Line>,
+    /// If by was given
+    groups: Option<Groups>,
     /// The cursor of the next part; null at the end
     next: Option<String>,
 }
@@ -109,13 +122,16 @@ impl Question for ListApplications {
     const NAME: &'static str = "list_applications";
     const TITLE: &'static str = "List applications";
     const ABOUT: &'static str = "Find Spark applications and MapReduce jobs: those that waste most, the longest, the \
-        latest, those of a user or queue, those that failed or have a finding. Begin here to learn the ids that the \
-        other tools need.";
+        latest, those of a user or queue, those that failed or have a finding. Or sums over them by user, queue, job, \
+        flow, recommended setting, failure, node and others. Begin here to learn the ids that the other tools need.";
 
     fn answer(&self, context: &Context<'_>) -> Result<(Listed, String), Failure> {
-        let (filter, only) = (self.filter()?, self.only());
-        let search = self.search(&filter, &only)?;
+        let (filter, only) = (self.filter()?, self.only()?);
         let (source, store) = context.source(self.source)?;
+        if let Some(by) = self.by {
+            return self.groups(by, (source, &store), (&filter, &only));
+        }
+        let search = self.search(&filter, &only)?;
         let found = store.search(&search)?;
         let mut part = Part::after(None)?;
         let applications = part.take(found.runs.iter().map(Line::of), ToString::to_string);
@@ -134,6 +150,7 @@ impl Question for ListApplications {
             applications_count,
             applications_count_is_least,
             applications,
+            groups: None,
             next: next.map(|next| next.to_string()),
         };
         Ok((listed, text))
@@ -155,21 +172,43 @@ fn next(
 
 impl ListApplications {
     fn filter(&self) -> Result<Filter, Failure> {
-        let patterns = |name: &str, written: &Option<Word>| -> Result<Vec<Pattern>, Failure> {
-            let parsed = written.iter().map(|written| written.as_str().parse());
-            parsed.collect::<Result<_, _>>().map_err(|error| Failure::Bad(format!("{name}: {error}")))
-        };
         Ok(Filter {
-            users: patterns("user", &self.user)?,
-            queues: patterns("queue", &self.queue)?,
+            users: patterns("user", self.user.as_ref())?,
+            queues: patterns("queue", self.queue.as_ref())?,
             since: moment("since", self.since.as_ref())?,
             until: moment("until", self.until.as_ref())?,
             ..Filter::default()
         })
     }
 
-    fn only(&self) -> Only {
-        Only { rules: self.rule.iter().map(|rule| rule.as_str().to_owned()).collect(), ..Only::default() }
+    fn only(&self) -> Result<Only, Failure> {
+        let named = |written: &Option<Word>| written.iter().map(|name| name.as_str().to_owned()).collect();
+        Ok(Only {
+            rules: named(&self.rule),
+            clusters: named(&self.cluster),
+            flows: patterns("flow", self.flow.as_ref())?,
+            owners: patterns("owner", self.owner.as_ref())?,
+        })
+    }
+
+    /// Sums instead of single applications.
+    fn groups(
+        &self,
+        by: By,
+        (source, store): (Source, &Store),
+        (filter, only): (&Filter, &Only),
+    ) -> Result<(Listed, String), Failure> {
+        let mut part = Part::from(self.cursor.as_ref().map(Argument::as_str))?;
+        let (groups, told) = grouped(store, by, (filter, only), &mut part)?;
+        let listed = Listed {
+            source,
+            applications_count: 0,
+            applications_count_is_least: false,
+            applications: Vec::new(),
+            groups: Some(groups),
+            next: part.next(),
+        };
+        Ok((listed, part.text(&told)))
     }
 
     fn search<'a>(&'a self, filter: &'a Filter, only: &'a Only) -> Result<Search<'a>, Failure> {
@@ -182,6 +221,11 @@ impl ListApplications {
             ..Search::of(filter, only, (self.sort.map(Order::from).unwrap_or_default(), MOST))
         })
     }
+}
+
+fn patterns(name: &str, written: Option<&Word>) -> Result<Vec<Pattern>, Failure> {
+    let parsed = written.iter().map(|written| written.as_str().parse());
+    parsed.collect::<Result<_, _>>().map_err(|error| Failure::Bad(format!("{name}: {error}")))
 }
 
 /// A time with its zone, or the beginning of a day in UTC.

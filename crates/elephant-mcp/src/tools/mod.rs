@@ -5,6 +5,7 @@ mod diagnose;
 mod evidence;
 mod explain_failure;
 mod explain_rule;
+mod groups;
 mod job_history;
 mod list;
 mod whatif;

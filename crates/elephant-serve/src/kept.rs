@@ -269,10 +269,10 @@ mod tests {
                 // The client goes.
                 assert!(timeout(Duration::from_millis(5), asked).await.is_err());
             }
-            let third = kept.answer(("/c", Asked::default()), ask(QUICK, &count), PATIENCE).await;
+            let third = kept.answer(("/c", Asked::default(), None), ask(QUICK, &count), PATIENCE).await;
             assert!(matches!(third, Err(Failure::Busy)), "{third:?}");
             sleep(QUICK * 8).await;
-            let later = kept.answer(("/c", Asked::default()), ask(QUICK, &count), PATIENCE).await;
+            let later = kept.answer(("/c", Asked::default(), None), ask(QUICK, &count), PATIENCE).await;
             assert_eq!((body(later).as_str(), count.load(Ordering::SeqCst)), ("2", 3));
         });
     }

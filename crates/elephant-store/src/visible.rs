@@ -58,9 +58,9 @@ mod tests {
         app
     }
 
-    fn visible(users: &[&str], queues: &[&str]) -> Option<Visible> {
+    fn visible(users: &[&str], queues: &[&str]) -> Visible {
         let patterns = |written: &[&str]| written.iter().map(|text| Pattern::parse(text).unwrap()).collect();
-        Some(Visible { users: patterns(users), queues: patterns(queues) })
+        Visible { users: patterns(users), queues: patterns(queues) }
     }
 
     #[test]
@@ -80,10 +80,10 @@ mod tests {
             for question in every.collect::<Vec<_>>() {
                 for (rows, count) in [
                     (None, 3),
-                    (visible(&["alice"], &[]), 1),
-                    (visible(&["alice"], &["root.s*"]), 2),
-                    (visible(&["nobody"], &["none"]), 0),
-                    (visible(&[], &[]), 0),
+                    (Some(visible(&["alice"], &[])), 1),
+                    (Some(visible(&["alice"], &["root.s*"])), 2),
+                    (Some(visible(&["nobody"], &["none"])), 0),
+                    (Some(visible(&[], &[])), 0),
                 ] {
                     store.set_visible(rows);
                     let answer = store.answer(&question, asked).unwrap();
@@ -105,7 +105,7 @@ mod tests {
                 let search = Search::of(&filter, Only::ALL, (Order::Latest, 9));
                 store.search(&search).unwrap().runs.into_iter().map(|run| run.id).collect()
             };
-            store.set_visible(visible(&["alice"], &[]));
+            store.set_visible(Some(visible(&["alice"], &[])));
             assert_eq!(ids(&store), ["a"]);
             assert_eq!(store.application("b").unwrap(), []);
             let [own] = &*store.application("a").unwrap() else { panic!() };
@@ -120,7 +120,7 @@ mod tests {
             let history = store.job_history("nightly", asked).unwrap().unwrap();
             let View::Job(runs) = &history.answer.view else { panic!() };
             assert_eq!((runs.of, history.realised.len()), (1, 0));
-            store.set_visible(visible(&["carol"], &[]));
+            store.set_visible(Some(visible(&["carol"], &[])));
             assert_eq!(store.flow("etl", asked).unwrap(), None);
             assert_eq!(store.job_history("nightly", asked).unwrap(), None);
             assert_eq!(testing::answer(&store, &Question::Job("nightly".to_owned()), &filter, 9), None);

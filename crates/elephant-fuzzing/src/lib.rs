@@ -19,6 +19,7 @@ pub mod archives;
 pub mod codecs;
 pub mod configuration;
 pub mod histories;
+pub mod questions;
 pub mod repair;
 pub mod same;
 pub mod samples;
@@ -29,7 +30,7 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name, which is also the name of the program and of the folders in `seeds` and
 /// `regressions`.
-pub const TARGETS: [(&str, Target); 26] = [
+pub const TARGETS: [(&str, Target); 27] = [
     ("baseline", configuration::baseline),
     ("bzip2", codecs::bzip2),
     ("diff", configuration::diff),
@@ -46,6 +47,7 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("lz4_frame", codecs::lz4_frame),
     ("lzf", codecs::lzf),
     ("node_metrics", configuration::node_metrics),
+    ("questions", questions::questions),
     ("rules", configuration::rules),
     ("snappy", codecs::snappy),
     ("snappy_frame", codecs::snappy_frame),

@@ -161,6 +161,24 @@ impl Server {
         Ok(Self { listener, shared: Arc::new(shared), ingest, stop })
     }
 
+    /// The status of the answer to a request with these parts of the path of a route and this query, for tests without a
+    /// socket.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn answer_to(&self, (route, path): (usize, &[&str]), query: &str, store: &Store) -> u16 {
+        let Some(route) = ROUTES.get(route % ROUTES.len()) else { return 0 };
+        let names = route.parameters.iter().filter(|parameter| parameter.is_in_path());
+        let parts = names.map(|parameter| parameter.name).zip(path.iter().copied());
+        let shared = &self.shared;
+        let reply = Asked::read(route.parameters, parts, query).and_then(|asked| match route.run {
+            Run::Server(run) => run(shared),
+            Run::Store(run) => {
+                run(&Context { store, rules: &shared.rules, shared, viewer: &Viewer::Anyone }, &asked)
+            }
+        });
+        response(reply, route.audience, &HeaderMap::new()).status().as_u16()
+    }
+
     /// Where it listens.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()

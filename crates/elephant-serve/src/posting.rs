@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response};
 use axum::routing::post;
@@ -144,6 +144,10 @@ async fn history(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Reply
     let posting = admitted(shared, head)?;
     let asked = Asked::read(&[NAME], std::iter::empty(), head.uri.query().unwrap_or_default())?;
     let name = asked.text(NAME.name).map(name_of).transpose()?;
+    let length = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > MOST_BYTES) {
+        return Err(Failure::LargeHistory);
+    }
     let turn = Arc::clone(&posting.turn).try_acquire_owned().map_err(|_| Failure::Busy)?;
     let body = timeout(ARRIVES, to_bytes(body, MOST_BYTES)).await;
     let late = |_| Failure::Bad("the history took too long to arrive".to_owned());

@@ -13,6 +13,7 @@
 mod answers;
 mod api;
 mod client;
+mod flows;
 mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;

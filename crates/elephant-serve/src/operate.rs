@@ -34,7 +34,7 @@ pub(crate) fn ready(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure> 
 }
 
 /// Whether turns fail or hang. Before the first turn has ended, the store may be of an earlier run of the server.
-fn is_late(progress: &Progress) -> bool {
+pub(crate) fn is_late(progress: &Progress) -> bool {
     let Some(since) = progress.succeeded else { return progress.failed > 0 };
     let late = i64::try_from((progress.every * LATE + progress.took.unwrap_or_default()).as_millis());
     now().as_millis().saturating_sub(since.as_millis()) > late.unwrap_or(i64::MAX)

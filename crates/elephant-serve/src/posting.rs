@@ -144,7 +144,8 @@ async fn history(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Reply
     let posting = admitted(shared, head)?;
     let asked = Asked::read(&[NAME], std::iter::empty(), head.uri.query().unwrap_or_default())?;
     let name = asked.text(NAME.name).map(name_of).transpose()?;
-    let length = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let length =
+        head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|length| length > MOST_BYTES) {
         return Err(Failure::LargeHistory);
     }

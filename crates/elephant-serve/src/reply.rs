@@ -23,6 +23,8 @@ const PROBLEM: &str = "application/problem+json";
 pub(crate) enum Reply {
     /// Content of a type.
     Content(&'static str, Vec<u8>),
+    /// Content of a type with another status, where a route has its own words for what is wrong.
+    WithStatus(StatusCode, &'static str, Vec<u8>),
     /// The same of what was stored.
     Created(&'static str, Vec<u8>),
     /// What was sent needs no answer.
@@ -35,7 +37,9 @@ impl Reply {
     /// Bytes of its content.
     pub(crate) const fn len(&self) -> usize {
         match self {
-            Self::Content(_, content) | Self::Created(_, content) => content.len(),
+            Self::Content(_, content) | Self::Created(_, content) | Self::WithStatus(_, _, content) => {
+                content.len()
+            }
             Self::Accepted | Self::Elsewhere(_) => 0,
         }
     }
@@ -58,7 +62,8 @@ pub(crate) fn response(
 ) -> Response<Body> {
     let mut response = match reply {
         Ok(Reply::Content(kind, body)) => content(kind, body, asked),
-        Ok(Reply::Created(kind, body)) => created(kind, body),
+        Ok(Reply::Created(kind, body)) => unusual(StatusCode::CREATED, kind, body),
+        Ok(Reply::WithStatus(status, kind, body)) => unusual(status, kind, body),
         Ok(Reply::Accepted) => with_status(StatusCode::ACCEPTED, Body::empty()),
         Ok(Reply::Elsewhere(address)) => elsewhere(&address),
         Err(failure) => problem(&failure, audience),
@@ -98,8 +103,9 @@ fn content(kind: &'static str, body: Vec<u8>, asked: &HeaderMap) -> Response<Bod
     response
 }
 
-fn created(kind: &'static str, body: Vec<u8>) -> Response<Body> {
-    let mut response = with_status(StatusCode::CREATED, Body::from(body));
+/// Content that is no answer to keep.
+fn unusual(status: StatusCode, kind: &'static str, body: Vec<u8>) -> Response<Body> {
+    let mut response = with_status(status, Body::from(body));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -18,6 +18,7 @@ mod groups;
 mod ingest;
 mod levels;
 mod listing;
+mod members;
 mod nodes;
 mod outcome;
 mod periods;
@@ -63,6 +64,7 @@ pub use fleet::{Fleet, InPeriod, Ranked, Unread};
 pub use flows::{Execution, FlowHistory};
 pub use groups::{Group, Grouped, Grouping};
 pub use ingest::Read;
+pub use members::{LONGEST_MS, Member, MemberOf};
 pub use nodes::{NodeSums, Nodes};
 pub use periods::{OverTime, Periods};
 pub use place::Place;
@@ -233,7 +235,11 @@ impl Store {
             let some: Vec<_> = applications.by_ref().take(a_commit).collect();
             self.database.writing_part(|| {
                 for app in &some {
-                    record::application(&self.database, run, app)?;
+                    let place = record::application(&self.database, run, app)?;
+                    let json = self.as_json.and_then(|as_json| as_json(app).ok());
+                    if let Some(report) = json.and_then(|json| stored_report::packed(&json)) {
+                        stored_report::write(&self.database, place, &report)?;
+                    }
                     writer::record_files(&self.database, run, &app.sources)?;
                 }
                 Ok(())

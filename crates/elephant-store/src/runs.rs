@@ -169,8 +169,7 @@ impl Store {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         // Only the rows that are shown are read whole.
         let statement = format!(
-            "SELECT id, attempt, source, name, \"user\", queue, status, submitted, run_time, used, wasted, \
-             application.saved_memory, application.severity, trouble.cause, trouble.remedy, engine, core_time, cluster, flow, flow_run, task, owner FROM (SELECT * FROM application \
+            "SELECT {RUN}, application.engine AS engine, application.core_time AS core_time FROM (SELECT * FROM application \
              WHERE {} ORDER BY {order} LIMIT {most}) AS application LEFT JOIN trouble ON trouble.application = \
              application.application AND n = 0 ORDER BY {order}",
             selection.condition
@@ -183,7 +182,15 @@ impl Store {
     }
 }
 
-fn run(row: &Row<'_>) -> Result<Run, StoreError> {
+/// The columns of a [`Run`], from `application` and its first trouble.
+pub(super) const RUN: &str = "application.id AS id, application.attempt AS attempt, application.source AS source, \
+     application.name AS name, application.\"user\" AS \"user\", application.queue AS queue, application.status AS status, \
+     application.submitted AS submitted, application.run_time AS run_time, application.used AS used, application.wasted AS \
+     wasted, application.saved_memory AS saved_memory, application.severity AS severity, trouble.cause AS cause, \
+     trouble.remedy AS remedy, application.cluster AS cluster, application.flow AS flow, application.flow_run AS flow_run, \
+     application.task AS task, application.owner AS owner";
+
+pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
     let hours = |column: &str| Ok::<_, StoreError>(row.amount(column)?.map(super::gb_hours));
     let severity =
         row.amount("severity")?.and_then(|value| Severity::ALL.get(usize::try_from(value).ok()?).copied());

@@ -210,7 +210,7 @@ impl Store {
         Ok((rows, next))
     }
 
-    fn matching(&self, search: &Search<'_>) -> Result<Selection, StoreError> {
+    pub(super) fn matching(&self, search: &Search<'_>) -> Result<Selection, StoreError> {
         let mut selection = self.seen(Selection::of(&self.database, search.filter, search.only)?)?;
         let least = search.severity.map(|severity| whole(severity.value()));
         match (least, search.only.rules.is_empty()) {

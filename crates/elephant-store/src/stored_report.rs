@@ -20,7 +20,7 @@ pub(super) fn packed(json: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The JSON of a stored report; `None` if it is not one, so that the rest of a record can be read.
-fn unpacked(packed: &[u8]) -> Option<String> {
+pub(super) fn unpacked(packed: &[u8]) -> Option<String> {
     let mut json = String::new();
     let decoder = zstd::stream::Decoder::new(packed).ok()?;
     decoder.take(MOST_BYTES as u64).read_to_string(&mut json).ok()?;

@@ -130,11 +130,7 @@ impl Store {
     /// The applications with this id: attempts, or those of several clusters. Of copies, only the one that counts. YARN's
     /// `application_1_2` and `MapReduce`'s `job_1_2` are the same one.
     pub fn application(&self, id: &str) -> Result<Vec<StoredApplication>, StoreError> {
-        let other = match (id.strip_prefix("application_"), id.strip_prefix("job_")) {
-            (Some(numbers), _) => format!("job_{numbers}"),
-            (None, Some(numbers)) => format!("application_{numbers}"),
-            (None, None) => id.to_owned(),
-        };
+        let other = other_name(id);
         self.database.reading(|| {
             let selection = self.seen(Selection::of_ids(id, &other))?;
             let order = "application.id <> ?1, application.attempt DESC, application.source";
@@ -295,6 +291,15 @@ impl Store {
         };
         rules.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.rule.cmp(&b.rule)));
         Ok(rules)
+    }
+}
+
+/// YARN's name of a `MapReduce` job, or the other way round; the same id if it has no other one.
+pub(super) fn other_name(id: &str) -> String {
+    match (id.strip_prefix("application_"), id.strip_prefix("job_")) {
+        (Some(numbers), _) => format!("job_{numbers}"),
+        (None, Some(numbers)) => format!("application_{numbers}"),
+        (None, None) => id.to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use super::{encoded, flow_address, page};
+use super::{comparison_address, encoded, execution_address, flow_address, page};
 use crate::document::{Block, Cell, Column, Figure, Row, Section, Table, Value};
 use crate::history::document::Filler;
 use crate::history::words;
@@ -58,7 +58,10 @@ fn executions(history: &FlowHistory) -> Section<'_> {
         let pair = before.and_then(|before| Some((before.run.as_deref()?, execution.run.as_deref()?)));
         let compared = pair.map_or_else(
             || Value::Nothing.into(),
-            |(a, b)| Cell::from(Value::Own("compare with the one before")).page(Some(two(flow, a, b))),
+            |(a, b)| {
+                Cell::from(Value::Own("compare with the one before"))
+                    .page(Some(comparison_address(flow, a, b)))
+            },
         );
         Row::new([
             execution.begin.into(),
@@ -92,14 +95,10 @@ fn named(execution: &Execution) -> Value<'_> {
 /// The page of an execution, or the applications of its day.
 fn address(flow: &str, execution: &Execution) -> Option<String> {
     if let Some(run) = &execution.run {
-        return Some(format!("{}?run={}", flow_address(flow), encoded(run)));
+        return Some(execution_address(flow, run));
     }
     let day = execution.day.as_deref()?;
     Some(format!("/search?flow={}&from={day}&to={}", encoded(flow), super::next_day(day)?))
-}
-
-fn two(flow: &str, a: &str, b: &str) -> String {
-    format!("{}?run={}&with={}", flow_address(flow), encoded(b), encoded(a))
 }
 
 /// The page of one execution: its applications in the order of submission.
@@ -238,7 +237,7 @@ pub fn executions_compared(two: &TwoExecutions<'_>) -> io::Result<Vec<u8>> {
         let link = (super::ADDRESSES.group)(Grouping::Job, key);
         Row::new([Cell::from(key.as_str()).page(link), time_a, time_b, used_a, used_b, worst_a, worst_b])
     });
-    let page_of = |run: &str| format!("{}?run={}", flow_address(flow), encoded(run));
+    let page_of = |run: &str| execution_address(flow, run);
     let links = vec![(page_of(a), format!("A: {a}")), (page_of(b), format!("B: {b}"))];
     let answer = Section::new("answer", "", "")
         .with(Block::Headline(format!("Two executions of {flow}")))

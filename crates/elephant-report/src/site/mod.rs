@@ -109,6 +109,24 @@ pub fn user_address(name: &str) -> Option<String> {
     of_group(Grouping::User, name)
 }
 
+/// The address of the page of an execution of a flow.
+#[must_use]
+pub fn execution_address(flow: &str, run: &str) -> String {
+    format!("{}?run={}", flow_address(flow), encoded(run))
+}
+
+/// The address of the page of two executions of a flow: the one that is compared with, and the other one.
+#[must_use]
+pub fn comparison_address(flow: &str, a: &str, b: &str) -> String {
+    format!("{}&with={}", execution_address(flow, b), encoded(a))
+}
+
+/// The address of the page of a group, if it has one.
+#[must_use]
+pub fn group_address(grouping: Grouping, key: &str) -> Option<String> {
+    of_group(grouping, key)
+}
+
 /// The content security policy of all pages.
 #[must_use]
 pub fn policy() -> String {

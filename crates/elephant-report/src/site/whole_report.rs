@@ -19,10 +19,11 @@ pub(super) struct WholeReport {
     findings: Vec<Finding>,
     not_evaluated: Vec<NotEvaluated>,
     troubles: Vec<Trouble>,
+    suppressed: Vec<Suppressed>,
     /// Hive, Pig and others, of MapReduce's jobs.
     pub(super) job_type: Option<String>,
-    /// Time in which it wanted resources and had none.
-    pub(super) wait: Option<Millis>,
+    /// Whether there is a report that can be read.
+    is_known: bool,
     /// The flow and the task of a scheduler that it belongs to.
     pub(super) identity: Option<Identity>,
 }
@@ -35,7 +36,6 @@ pub(super) struct Identity {
     pub(super) run: Option<String>,
     pub(super) task: Option<String>,
     pub(super) owner: Option<String>,
-    pub(super) link: Option<String>,
 }
 
 /// A part of the run time.
@@ -79,8 +79,19 @@ struct NotEvaluated {
 }
 
 #[derive(Deserialize)]
+struct Suppressed {
+    rule: String,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    kind: String,
+}
+
+#[derive(Deserialize)]
 struct Trouble {
     cause: String,
+    failure: Option<Failure>,
     confidence: Option<String>,
     #[serde(default)]
     advice: Vec<String>,
@@ -110,8 +121,9 @@ impl WholeReport {
             findings: list(&mut report, "findings"),
             not_evaluated: list(&mut report, "not_evaluated"),
             troubles: list(&mut report, "troubles"),
+            suppressed: list(&mut report, "suppressed"),
             job_type: report.get("job_type").and_then(Json::as_str).map(str::to_owned),
-            wait: report.get("metrics").and_then(|all| all.get("wait_ms")?.as_u64()).map(Millis::new),
+            is_known: true,
             identity: report.remove("identity").and_then(|identity| serde_json::from_value(identity).ok()),
         }
     }
@@ -128,6 +140,23 @@ impl WholeReport {
             self.findings.iter().filter(|finding| finding.rule == rule).map(|it| it.score).peekable();
         scores.peek()?;
         scores.sum()
+    }
+
+    /// Whether there is a report that can be read.
+    pub(super) const fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// The rules that were not evaluated, or whose findings a rule file suppresses.
+    pub(super) fn without_result(&self) -> impl Iterator<Item = &str> {
+        let suppressed = self.suppressed.iter().map(|it| it.rule.as_str());
+        self.not_evaluated.iter().map(|it| it.rule.as_str()).chain(suppressed)
+    }
+
+    /// The kinds of failures with their causes.
+    pub(super) fn failures(&self) -> impl Iterator<Item = (&str, &str)> {
+        let troubles = self.troubles.iter();
+        troubles.filter_map(|trouble| Some((trouble.failure.as_ref()?.kind.as_str(), trouble.cause.as_str())))
     }
 
     /// The parts of the run time by name, in milliseconds.

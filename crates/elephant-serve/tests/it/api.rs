@@ -83,7 +83,9 @@ fn an_application_has_all_that_is_stored() {
 
 /// The path of a route with names in place of its parameters.
 fn filled(path: &str) -> String {
-    path.replace("{id}", "app-20261121094226-0000").replace("{by}", "user").replace("{key}", "spark%20%C2%B7%20execkill-%23.%23.%23")
+    path.replace("{id}", "app-20261121094226-0000")
+        .replace("{by}", "user")
+        .replace("{key}", "spark%20%C2%B7%20execkill-%23.%23.%23")
 }
 
 #[test]

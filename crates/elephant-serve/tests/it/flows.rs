@@ -65,7 +65,10 @@ fn applications_of_two_engines_are_one_execution() {
     let of = |at: usize, key: &str| flow["executions"][at][key].clone();
     // The last one first. Its run is not known, but its day is.
     assert_eq!((of(0, "run"), of(0, "day")), (json!(null), json!("1970-01-03")));
-    assert_eq!((of(1, "run"), of(1, "applications_count"), of(1, "killed_count")), (json!("run 2"), json!(2), json!(1)));
+    assert_eq!(
+        (of(1, "run"), of(1, "applications_count"), of(1, "killed_count")),
+        (json!("run 2"), json!(2), json!(1))
+    );
     assert_eq!((of(1, "runtime_ms"), of(2, "runtime_ms")), (json!(2 * HOUR), json!(3 * HOUR)));
     assert_eq!((of(1, "resource_used_gb_hours"), of(2, "resource_used_gb_hours")), (json!(7.0), json!(3.0)));
     assert_eq!(flow["total"]["applications_count"], 5);
@@ -87,7 +90,8 @@ fn an_execution_has_its_tasks_and_is_compared_with_another() {
     let (place, _folder) = of_a_flow();
     let server = Running::start(options(place));
     let page = server.get(FLOW).body;
-    for text in ["run 1", "run 2", "of 1970-01-03", "Its last run in airflow", "compare with the one before"] {
+    for text in ["run 1", "run 2", "of 1970-01-03", "Its last run in airflow", "compare with the one before"]
+    {
         assert!(page.contains(text), "{text}: {page}");
     }
     let link = format!("href=\"{FLOW}?run=run%202&amp;with=run%201\"");

@@ -162,7 +162,7 @@ impl Store {
     pub fn members(&self, of: MemberOf<'_>, most: usize) -> Result<Vec<Member>, StoreError> {
         self.database.reading(|| {
             for Rows { table, selection } in self.rows_of(of)? {
-                let members = self.members_among(&table, &self.seen(selection)?, most)?;
+                let members = self.members_among(&table, &selection, most)?;
                 if !members.is_empty() {
                     return Ok(members);
                 }
@@ -171,11 +171,11 @@ impl Store {
         })
     }
 
-    /// Where the members may be: the first that has any has all.
+    /// Where the members that are visible may be: the first that has any has all.
     fn rows_of(&self, of: MemberOf<'_>) -> Result<Vec<Rows>, StoreError> {
         const FLOW: [&str; 3] = ["application.flow", "application.flow_run", "application.task"];
         let named = |name: &str| vec![Value::from(name.to_owned())];
-        Ok(match of {
+        let rows: Vec<Rows> = match of {
             MemberOf::FlowExecution(name) => {
                 let [flow, run, _] = FLOW;
                 Rows::of_execution(name, &[flow, run]).into_iter().collect()
@@ -194,9 +194,11 @@ impl Store {
             MemberOf::AnyExecution(user) => vec![Rows::of_any_execution(user)],
             MemberOf::Users(users, times) => vec![Rows::of_users(users, times)],
             MemberOf::Found(search) => {
-                vec![Rows { table: "application".to_owned(), selection: self.matching(search)? }]
+                return Ok(vec![Rows { table: "application".to_owned(), selection: self.matching(search)? }]);
             }
-        })
+        };
+        let seen = |rows: Rows| Ok(Rows { selection: self.seen(rows.selection)?, ..rows });
+        rows.into_iter().map(seen).collect()
     }
 
     fn members_among(

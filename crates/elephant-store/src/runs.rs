@@ -1,6 +1,9 @@
 //! Single applications of a store: the worst, or the runs of one job in the order of time.
 
+use std::collections::BTreeSet;
+
 use super::address::without_cluster;
+use super::configured::{self, Settings};
 use super::database::{Row, values};
 use super::selection::Selection;
 use super::{Store, StoreError};
@@ -80,6 +83,20 @@ pub struct Change {
     pub runs_before: u64,
     /// How many runs are after it.
     pub runs_after: u64,
+    /// The settings that decide what a run costs and that differ between the last run before it and the first one after it;
+    /// `None` if they are not known of both.
+    pub settings: Option<Vec<SettingChange>>,
+}
+
+/// A setting that differs between two runs; `None` where it was not set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingChange {
+    /// The name of the setting.
+    pub setting: String,
+    /// The value before.
+    pub from: Option<String>,
+    /// The value after.
+    pub to: Option<String>,
 }
 
 /// What is compared between runs.
@@ -153,10 +170,33 @@ impl Store {
         let of = self.database.count(&count, &selection.values)?;
         let changes = [Measure::RunTime, Measure::Used].into_iter();
         let searched = runs.get(runs.len().saturating_sub(MOST_SEARCHED)..).unwrap_or_default();
-        let changes = changes.filter_map(|measure| change(searched, measure)).collect();
+        let changes = changes.filter_map(|measure| change(searched, measure));
+        let changes: Result<Vec<Change>, StoreError> = changes
+            .map(|(change, runs)| Ok(Change { settings: self.settings_between(place, runs)?, ..change }))
+            .collect();
+        let changes = changes?;
         let hidden = runs.len().saturating_sub(most);
         runs.drain(..hidden);
         Ok(Some((Runs { job: key, of, shown: runs, changes }, selection)))
+    }
+
+    /// The settings that differ between two runs of a job.
+    fn settings_between(
+        &self,
+        job: i64,
+        runs: [&Run; 2],
+    ) -> Result<Option<Vec<SettingChange>>, StoreError> {
+        let query = "SELECT configuration FROM application WHERE job = ?1 AND id = ?2 AND attempt = ?3 AND counts IS TRUE AND \
+                     configuration IS NOT NULL";
+        let place = |run: &Run| {
+            let attempt = run.attempt.as_deref().unwrap_or_default();
+            let found = self.database.ids(query, &values![job, &run.id, attempt]);
+            found.map(|places| places.first().copied())
+        };
+        let [before, after] = runs;
+        let (Some(before), Some(after)) = (place(before)?, place(after)?) else { return Ok(None) };
+        let known = configured::at(&self.database, &BTreeSet::from([before, after]))?;
+        Ok(known.get(&before).zip(known.get(&after)).map(|(before, after)| differing(before, after)))
     }
 
     /// The selected applications in this order.
@@ -220,8 +260,19 @@ pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
     })
 }
 
-/// Where a measure of the runs that succeeded changed, if it did.
-fn change(runs: &[Run], measure: Measure) -> Option<Change> {
+/// The settings whose values differ.
+fn differing(before: &Settings, after: &Settings) -> Vec<SettingChange> {
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let change = |name: &String| SettingChange {
+        setting: name.clone(),
+        from: before.get(name).cloned(),
+        to: after.get(name).cloned(),
+    };
+    names.into_iter().map(change).filter(|change| change.from != change.to).collect()
+}
+
+/// Where a measure of the runs that succeeded changed, if it did, with the last run before and the first one after.
+fn change(runs: &[Run], measure: Measure) -> Option<(Change, [&Run; 2])> {
     let value = |run: &Run| match measure {
         Measure::RunTime => run.run_time.map(Millis::as_f64),
         Measure::Used => run.used_gb_hours,
@@ -233,8 +284,8 @@ fn change(runs: &[Run], measure: Measure) -> Option<Change> {
     if (found.after - found.before).abs() < SMALLEST_CHANGE * found.before.max(found.after) {
         return None;
     }
-    let first = measured.get(found.at)?;
-    Some(Change {
+    let (last, first) = (*measured.get(found.at.checked_sub(1)?)?, *measured.get(found.at)?);
+    let change = Change {
         measure,
         first: first.id.clone(),
         since: first.submitted,
@@ -242,7 +293,9 @@ fn change(runs: &[Run], measure: Measure) -> Option<Change> {
         after: found.after,
         runs_before: found.at as u64,
         runs_after: (values.len() - found.at) as u64,
-    })
+        settings: None,
+    };
+    Some((change, [last, first]))
 }
 
 #[cfg(test)]
@@ -291,6 +344,34 @@ mod tests {
             assert_eq!((change.runs_before, change.runs_after), (15, 9));
             assert_eq!((change.before, change.after), (601_000.0, 902_000.0));
             assert_eq!(job(store, "hourly", 5), None);
+        });
+    }
+
+    #[test]
+    fn a_change_of_the_run_time_has_the_settings_that_changed_with_it() {
+        let apps: Vec<_> = (0..24_u8)
+            .map(|night| {
+                let mut app = nightly(night.into(), if night < 15 { 600 } else { 900 } + u64::from(night % 4));
+                let cores = if night < 15 { "8" } else { "4" };
+                let set = [("spark.executor.cores", cores), ("spark.executor.memory", "4g")];
+                app.configuration = Some(Box::new(elephant_sample::app(&set).conf));
+                app
+            })
+            .collect();
+        with_stores(&apps, |store| {
+            let runs = job(store, "nightly", 5).unwrap();
+            let [change] = runs.changes.as_slice() else { panic!("{:?}", runs.changes) };
+            let expected = SettingChange {
+                setting: "spark.executor.cores".to_owned(),
+                from: Some("8".to_owned()),
+                to: Some("4".to_owned()),
+            };
+            assert_eq!(change.settings.as_deref(), Some(&[expected][..]));
+        });
+        // Nothing is said where they are not known, which is not the same as none.
+        let unknown: Vec<_> = apps.iter().cloned().map(|app| ApplicationReport { configuration: None, ..app }).collect();
+        with_stores(&unknown, |store| {
+            assert_eq!(job(store, "nightly", 5).unwrap().changes[0].settings, None);
         });
     }
 

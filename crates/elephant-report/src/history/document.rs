@@ -59,7 +59,8 @@ impl<'a> Filler<'a> {
                 let changes = runs.changes.iter().map(|change| Block::Lead(words::change(change)));
                 let none = Block::Lead("neither run time nor memory changed its level".to_owned());
                 let none = runs.changes.is_empty().then_some(none);
-                changes.chain(none).fold(section, Section::with)
+                let month = words::per_month(answer).map(Block::Lead);
+                month.into_iter().chain(changes).chain(none).fold(section, Section::with)
             }
             _ => section,
         }

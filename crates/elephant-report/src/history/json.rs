@@ -10,8 +10,8 @@ use super::super::json::{Tool, write_pretty};
 use super::{nodes, unjudged};
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
-    Answer, Change, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Run, Runs, Unread,
-    View,
+    Answer, Change, Fleet, Group, Grouped, Grouping, Measure, OverTime, PerMonth, Periods, Ranked, Run, Runs,
+    SettingChange, Unread, View,
 };
 
 #[derive(Serialize)]
@@ -132,7 +132,27 @@ struct UnreadKindView<'a> {
 struct JobView<'a> {
     key: &'a str,
     runs_count: u64,
+    /// If they go on as until now; `null` if too few are known.
+    per_month: Option<PerMonthView>,
     changes: Vec<ChangeView<'a>>,
+}
+
+#[derive(Serialize)]
+struct PerMonthView {
+    runs: f64,
+    resource_used_gb_hours: Option<f64>,
+    saves_gb_hours: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saves_cost: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct SettingView<'a> {
+    setting: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -144,6 +164,8 @@ struct ChangeView<'a> {
     after: f64,
     runs_before_count: u64,
     runs_after_count: u64,
+    /// The settings that changed with it; `null` if they are not known.
+    settings: Option<Vec<SettingView<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -189,7 +211,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         View::Groups(grouping, grouped) => (vec![groups(*grouping, grouped)], None, None),
         View::Nodes(_) | View::Unjudged(_) => (Vec::new(), None, None),
         View::Worst(runs) => (Vec::new(), None, Some(runs.iter().map(run).collect())),
-        View::Job(runs) => (Vec::new(), Some(job(runs)), Some(runs.shown.iter().map(run).collect())),
+        View::Job(runs) => (Vec::new(), Some(job(answer, runs)), Some(runs.shown.iter().map(run).collect())),
     };
     let document = Document {
         schema_version: 1,
@@ -300,8 +322,27 @@ pub(crate) fn group(group: &Group) -> GroupView<'_> {
     }
 }
 
-fn job(runs: &Runs) -> JobView<'_> {
-    JobView { key: &runs.job, runs_count: runs.of, changes: runs.changes.iter().map(change).collect() }
+fn job<'a>(answer: &Answer, runs: &'a Runs) -> JobView<'a> {
+    JobView {
+        key: &runs.job,
+        runs_count: runs.of,
+        per_month: answer.per_month().map(per_month),
+        changes: runs.changes.iter().map(change).collect(),
+    }
+}
+
+fn setting(change: &SettingChange) -> SettingView<'_> {
+    SettingView { setting: &change.setting, from: change.from.as_deref(), to: change.to.as_deref() }
+}
+
+fn per_month(of: PerMonth) -> PerMonthView {
+    PerMonthView {
+        runs: of.runs,
+        resource_used_gb_hours: of.used_gb_hours,
+        saves_gb_hours: of.saved_gb_hours,
+        cost: of.cost,
+        saves_cost: of.saved_cost,
+    }
 }
 
 fn change(change: &Change) -> ChangeView<'_> {
@@ -316,6 +357,7 @@ fn change(change: &Change) -> ChangeView<'_> {
         after: change.after,
         runs_before_count: change.runs_before,
         runs_after_count: change.runs_after,
+        settings: change.settings.as_ref().map(|settings| settings.iter().map(setting).collect()),
     }
 }
 

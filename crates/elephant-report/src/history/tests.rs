@@ -5,7 +5,7 @@ use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::nodes::levels::Interval;
 use elephant_store::{
-    Change, Changed, Confidence, Direction, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime,
+    Change, Changed, Confidence, Direction, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime, SettingChange,
     Periods, Ranked, Realised, Remedy, Run, Runs, Unread, View,
 };
 
@@ -234,6 +234,11 @@ fn change() -> Change {
         after: 5.0,
         runs_before: 7,
         runs_after: 8,
+        settings: Some(vec![SettingChange {
+            setting: "spark.executor.cores".to_owned(),
+            from: None,
+            to: Some("4".to_owned()),
+        }]),
     }
 }
 

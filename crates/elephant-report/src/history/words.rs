@@ -6,7 +6,8 @@ use crate::words::plural;
 use crate::wrap::clean;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{
-    Answer, Change, Changed, Fleet, Group, Measure, Periods, Realised, Remedy, Run, Runs, Unread, View,
+    Answer, Change, Changed, Fleet, Group, Measure, PerMonth, Periods, Realised, Remedy, Run, Runs,
+    SettingChange, Unread, View,
 };
 
 /// A day, without the time.
@@ -65,6 +66,20 @@ pub(crate) fn costs(answer: &Answer) -> String {
     };
     let (unmeasured, unpriced) = (without(total.unmeasured, "memory"), without(total.unpriced, "cost"));
     [Some(used), wasted, saved, unmeasured, unpriced].into_iter().flatten().collect()
+}
+
+/// "About 31 runs a month: 12.3 GB·h (1.20 EUR), of which the remedies save 3.1 GB·h (0.30 EUR)", as far as it is known.
+pub(crate) fn per_month(answer: &Answer) -> Option<String> {
+    let PerMonth { runs, used_gb_hours, saved_gb_hours, cost, saved_cost } = answer.per_month()?;
+    let currency = answer.currency.as_deref();
+    let with_cost = |hours: f64, cost: Option<f64>| {
+        let cost = cost.map(|cost| format!(" ({})", money(Some(cost), currency))).unwrap_or_default();
+        format!("{} GB·h{cost}", amount(hours))
+    };
+    let used = format!("about {runs:.0} runs a month: {}", with_cost(used_gb_hours?, cost));
+    let saved = saved_gb_hours.filter(|saved| *saved > 0.0);
+    let saved = saved.map(|saved| format!(", of which the remedies save {}", with_cost(saved, saved_cost)));
+    Some(format!("{used}{}", saved.unwrap_or_default()))
 }
 
 /// What all changes of configurations saved, if there are any.
@@ -236,6 +251,21 @@ fn changed_and_advised(setting: &Changed) -> String {
 
 /// "run time changed: median 3m 20s in 14 runs, 9m 2s in the 6 runs since app-1 (2026-11-14), +171 %"
 pub(crate) fn change(change: &Change) -> String {
+    /// "; spark.executor.memory 4g → 2g changed at the same time".
+    fn settings_between(settings: &[SettingChange]) -> String {
+        const MOST: usize = 3;
+        if settings.is_empty() {
+            return "; no setting that decides what a run costs changed with it".to_owned();
+        }
+        let shown = |value: &Option<String>| value.as_deref().map_or_else(|| "not set".to_owned(), clean);
+        let some = settings.iter().take(MOST).map(|SettingChange { setting, from, to }| {
+            format!("{} {} → {}", clean(setting), shown(from), shown(to))
+        });
+        let more = settings.len().saturating_sub(MOST);
+        let more = if more > 0 { format!(" and {} more", plural(more as u64, "setting")) } else { String::new() };
+        format!("; at the same time {}{more}", some.collect::<Vec<_>>().join(", "))
+    }
+
     let show = |value: f64| match change.measure {
         Measure::RunTime => Millis::from_f64(value.round()).unwrap_or_default().to_string(),
         Measure::Used => format!("{} GB·h", amount(value)),
@@ -245,10 +275,11 @@ pub(crate) fn change(change: &Change) -> String {
         Measure::Used => "the memory used",
     };
     let since = day(change.since).map(|day| format!(" ({day})")).unwrap_or_default();
+    let settings = change.settings.as_deref().map(settings_between).unwrap_or_default();
     let percent = 100.0 * (change.after / change.before - 1.0);
     let percent = if percent.is_finite() { format!(", {percent:+.0} %") } else { String::new() };
     format!(
-        "{what} changed with {first}{since}: median {before} in {runs_before} before, {after} in {runs_after} since{percent}",
+        "{what} changed with {first}{since}: median {before} in {runs_before} before, {after} in {runs_after} since{percent}{settings}",
         first = clean(&change.first),
         before = show(change.before),
         runs_before = plural(change.runs_before, "run"),

@@ -151,6 +151,11 @@ class Chart(unittest.TestCase):
             with self.subTest(change=change):
                 self.assertRegex(refusal(change), message)
 
+    def test_the_example_of_the_manual_renders(self):
+        blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/operate.md").read_text(), re.DOTALL)
+        (example,) = [block for block in blocks if "histories:" in block]
+        self.assertEqual(refusal({}, yaml.safe_load(example)), "")
+
     def test_examples_use_every_value(self):
         """So that no template is left without a test."""
         defaults = yaml.safe_load((CHART / "values.yaml").read_text())

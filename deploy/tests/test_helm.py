@@ -26,9 +26,9 @@ def helm(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([HELM, *arguments], capture_output=True, text=True, timeout=60)
 
 
-def rendered(values: pathlib.Path, *options: str) -> list[dict]:
+def rendered(values: pathlib.Path, release: str = "fleet") -> list[dict]:
     """The objects that the chart makes with these values."""
-    done = helm("template", "fleet", str(CHART), "--values", str(values), *options)
+    done = helm("template", release, str(CHART), "--values", str(values))
     assert done.returncode == 0, done.stderr
     return [document for document in yaml.safe_load_all(done.stdout) if document]
 
@@ -93,6 +93,13 @@ class Chart(unittest.TestCase):
                     self.assertIs(own["readOnlyRootFilesystem"], True)
                     self.assertEqual(own["capabilities"], {"drop": ["ALL"]})
 
+    def test_names_are_short_enough(self):
+        for release, name in [("fleet", "fleet-elephant-rs"), ("elephant-rs", "elephant-rs"), ("a" * 53, "a" * 45)]:
+            for one in rendered(CHART / "ci/postgres-values.yaml", release):
+                job = "-ingest" if one["kind"] == "CronJob" else ""
+                self.assertEqual(one["metadata"]["name"], name + job)
+                self.assertLessEqual(len(one["metadata"]["name"]), 52)
+
     def test_every_mount_has_a_volume(self):
         for values in EXAMPLES:
             for pod in pods(rendered(values)):
@@ -127,8 +134,19 @@ class Chart(unittest.TestCase):
         self.assertNotIn("--allow-anyone", serve["args"])
         self.assertNotIn("ports", serve)
         (port,) = proxy["ports"]
-        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-            self.assertEqual(serve[probe]["httpGet"]["port"], port["containerPort"])
+        self.assertEqual((port["name"], port["containerPort"]), ("http", 4180))
+
+    def test_probes_and_service_ask_a_port_that_exists(self):
+        for values in EXAMPLES:
+            objects = rendered(values)
+            (pod,) = [pod for pod in pods(objects) if pod["containers"][0]["name"] == "serve"]
+            (port,) = [port for container in pod["containers"] for port in container.get("ports", [])]
+            self.assertEqual(port["name"], "http")
+            for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                # A name would have to be one of the same container.
+                self.assertEqual(pod["containers"][0][probe]["httpGet"]["port"], port["containerPort"])
+            (service,) = [one for one in objects if one["kind"] == "Service"]
+            self.assertEqual(service["spec"]["ports"][0]["targetPort"], "http")
 
     def test_values_that_cannot_work_are_refused(self):
         postgres = {"kind": "postgres", "postgres": {"address": "postgres://etl@db/fleet", "secret": {"name": "db"}}}
@@ -143,6 +161,8 @@ class Chart(unittest.TestCase):
             ({"histories": [{"path": "/x"}]}, "histories.0"),
             ({"replicas": 2}, "sqlite has one replica"),
             ({"replica": 1}, "replica"),
+            ({"access.userHeader": "X-Forwarded-User"}, "access.userHeader"),
+            ({"publicUrl": "https://example.com/elephant"}, "publicUrl"),
             ({"ingest.keep": "400"}, "ingest.keep"),
             ({"store": {"kind": "postgres"}}, "store.postgres"),
             ({"store": postgres, "store.postgres.address": "postgres://etl:secret@db/fleet"}, "store.postgres.address"),
@@ -179,6 +199,8 @@ class Program(unittest.TestCase):
                 histories = []
             elif argument.startswith(("postgres://", "/var/lib/")):
                 changed.append(store)
+            elif argument == "/etc/elephant-rs/rows.yaml":
+                changed.append(os.path.join(folder, "rows.yaml"))
             elif argument == "/tmp":
                 changed.append(os.path.join(folder, "empty"))
             else:
@@ -190,6 +212,7 @@ class Program(unittest.TestCase):
             for pod in pods(rendered(values)):
                 with self.subTest(values=values.name), tempfile.TemporaryDirectory() as folder:
                     os.mkdir(os.path.join(folder, "empty"))
+                    pathlib.Path(folder, "rows.yaml").write_text("- viewers: [platform-*]\n  all: true\n")
                     for container in containers(pod):
                         if "args" not in container or container["name"] == "proxy":
                             continue
@@ -203,8 +226,7 @@ class Program(unittest.TestCase):
     def serve(self, container: dict, arguments: list[str]):
         with server(arguments[1:]) as address:
             for probe in ("livenessProbe", "readinessProbe"):
-                asked = container[probe]
-                self.assertEqual(status(address + asked.get("httpGet", {"path": "/healthz"})["path"]), 200)
+                self.assertEqual(status(address + container[probe]["httpGet"]["path"]), 200)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
+{{- /* The name of a CronJob has at most 52 characters, the last seven of which are "-ingest". */}}
 {{- define "elephant-rs.name" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-{{ .Chart.Name }}{{ end }}
+{{- $name := ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) (contains .Chart.Name .Release.Name) }}
+{{- $name | trunc 45 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "elephant-rs.selector" -}}

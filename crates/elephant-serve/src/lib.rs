@@ -5,6 +5,7 @@
 //! and its answer is a page or JSON of `elephant-report`. Nothing here judges, formats or opens a file that a request
 //! names.
 
+mod access;
 mod api;
 mod counts;
 mod failure;
@@ -29,9 +30,10 @@ mod routes;
 mod server;
 mod viewers;
 
+pub use access::Access;
 pub use ingest::{Ingest, Turn};
 pub use limits::Limits;
 pub use posting::{Kept, Posted, Posting, Unkept, WeakToken};
 pub use public_url::{NoPublicUrl, PublicUrl};
-pub use server::{Access, Options, ServeError, Server, Stopper};
+pub use server::{Options, ServeError, Server, Stopper};
 pub use viewers::{Viewers, ViewersError};

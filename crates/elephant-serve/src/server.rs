@@ -1,7 +1,7 @@
 //! Listens, and answers each request within its limits.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,33 +23,23 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
+use super::access::{Access, Peer};
 use super::counts::{Counts, NO_ROUTE};
 use super::failure::Failure;
 use super::ingest::{Ingest, Loop};
 use super::kept::Kept;
 use super::limits::Limits;
-use super::names::{is_own_name, no_body};
+use super::names::no_body;
 use super::pool::Pool;
 use super::posting::Posting;
 use super::public_url::PublicUrl;
 use super::query::Asked;
 use super::reply::{Audience, Reply, response};
-use super::route::{Context, ForWhom, Route, Run};
+use super::route::{Context, Route, Run};
 use super::routes::{ROUTES, audience};
-use super::viewers::{Viewer, Viewers};
+use super::viewers::Viewer;
 use elephant_ruleset::RuleSet;
 use elephant_store::{Place, Store, StoreError};
-
-/// Who may ask. There is no login: that is a proxy's work.
-#[derive(Debug, Clone, Default)]
-pub struct Access {
-    /// The addresses of proxies; if there are any, only these and this machine are answered.
-    pub proxies: Vec<IpAddr>,
-    /// Whether everyone who reaches the server may ask.
-    pub anyone: bool,
-    /// Who asks and what they may see, if the proxies tell.
-    pub viewers: Option<Viewers>,
-}
 
 /// What a server needs.
 pub struct Options {
@@ -102,9 +92,9 @@ pub(crate) struct Shared {
     pub(crate) ingest: Option<Loop>,
     pub(crate) posting: Option<Posting>,
     pub(crate) public_url: Option<PublicUrl>,
-    access: Access,
+    pub(crate) access: Access,
     /// Whether only this machine reaches the server, so that names of other machines are a trick.
-    is_local: bool,
+    pub(crate) is_local: bool,
     pub(crate) limits: Limits,
     tell: fn(&str),
 }
@@ -293,10 +283,6 @@ impl Connection {
     }
 }
 
-/// The other end of a connection.
-#[derive(Debug, Clone, Copy)]
-struct Peer(IpAddr);
-
 fn router(shared: &Arc<Shared>) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
@@ -383,57 +369,6 @@ async fn asked(
 }
 
 impl Shared {
-    /// Refuses clients that may not ask.
-    pub(crate) fn admit(&self, head: &Parts) -> Result<(), Failure> {
-        let peer = head.extensions.get::<Peer>().map(|Peer(peer)| peer.to_canonical());
-        let is_known = peer.is_some_and(|peer| peer.is_loopback() || self.access.proxies.contains(&peer));
-        if !self.is_local && !self.access.anyone && !is_known {
-            return Err(Failure::Forbidden("this server only answers its proxy"));
-        }
-        if self.is_local && self.access.proxies.is_empty() && !is_own_name(&head.headers) {
-            return Err(Failure::Forbidden(
-                "this server only answers to the names of its own machine, such as localhost; if a proxy passes other \
-                 names on, name the proxy (--trust-proxy 127.0.0.1)",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Who asks a route, if they may.
-    fn viewer(&self, head: &Parts, for_whom: ForWhom) -> Result<Viewer, Failure> {
-        if for_whom == ForWhom::Everyone {
-            return Ok(Viewer::Anyone);
-        }
-        self.admit(head)?;
-        let Some(viewers) = &self.access.viewers else { return Ok(Viewer::Anyone) };
-        let peer = head.extensions.get::<Peer>().map(|Peer(peer)| peer.to_canonical());
-        let is_proxy = peer.is_some_and(|peer| self.access.proxies.contains(&peer));
-        let told = if is_proxy { Some(viewers.told(&head.headers)) } else { None };
-        match (told, for_whom) {
-            (Some(Ok(viewer)), ForWhom::Operators) if viewer.visible().is_some() => {
-                Err(Failure::Forbidden("only those who may see all applications are answered here"))
-            }
-            (Some(Ok(viewer)), _) => Ok(viewer),
-            // A program of an operator has no login, and whoever has one is named.
-            (_, ForWhom::Operators) => Ok(Viewer::Anyone),
-            (Some(Err(failure)), _) => Err(failure),
-            (None, _) if viewers.have_rows() => {
-                Err(Failure::Forbidden("what may be seen depends on who asks, which only the proxy can tell"))
-            }
-            (None, _) => Ok(Viewer::Anyone),
-        }
-    }
-
-    /// Who asks by messages, which have all that is stored.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn admit_to_all(&self, head: &Parts) -> Result<(), Failure> {
-        let viewer = self.viewer(head, ForWhom::Viewers)?;
-        match viewer.visible() {
-            None => Ok(()),
-            Some(_) => Err(Failure::Forbidden("only those who may see all applications are answered here")),
-        }
-    }
-
     /// Counts a question that was not answered, and tells the operator what is not a client's fault.
     pub(crate) fn note(&self, failure: &Failure) {
         match failure {

@@ -185,20 +185,11 @@ fn insert(
     let saved = Saved::of(expected);
     let (job, configuration) = job_and_configuration(database, app)?;
     let cluster = origin.cluster.or(app.cluster.as_deref());
-    let identity = app.identity.as_ref();
-    let flow = identity.and_then(JobIdentity::whole_flow);
-    let of_flow = |field: fn(&JobIdentity) -> Option<&str>| identity.and_then(field).map(bounded);
     let columns = [
         ("id", id.into()),
         ("attempt", attempt.into()),
         ("source", origin.source.into()),
         ("cluster", cluster.map(bounded).into()),
-        ("scheduler", identity.map(|known| known.scheduler.as_str()).into()),
-        ("flow", flow.as_deref().map(bounded).into()),
-        ("flow_run", of_flow(|known| known.run.as_deref()).into()),
-        ("task", of_flow(|known| known.task.as_deref()).into()),
-        ("owner", of_flow(|known| known.owner.as_deref()).into()),
-        ("link", identity.and_then(|known| known.link.as_deref()).into()),
         ("incomplete", app.incomplete.as_deref().into()),
         ("files", whole(app.sources.len() as u64).into()),
         ("run", run.into()),
@@ -232,7 +223,22 @@ fn insert(
         ("phases", phases::text(app).into()),
         ("nodes", (!app.nodes.is_empty()).then(|| whole(app.nodes.len() as u64)).into()),
     ];
-    database.insert_row(("application", "application"), columns)
+    database.insert_row(("application", "application"), columns.into_iter().chain(of_scheduler(app)))
+}
+
+/// What a scheduler calls an application.
+fn of_scheduler(app: &ApplicationReport) -> [(&'static str, Value<'_>); 6] {
+    let identity = app.identity.as_ref();
+    let field = |field: fn(&JobIdentity) -> Option<&str>| identity.and_then(field).map(bounded);
+    let flow = identity.and_then(JobIdentity::whole_flow).map(|flow| bounded(&flow).into_owned());
+    [
+        ("scheduler", identity.map(|known| known.scheduler.as_str()).into()),
+        ("flow", flow.into()),
+        ("flow_run", field(|known| known.run.as_deref()).into()),
+        ("task", field(|known| known.task.as_deref()).into()),
+        ("owner", field(|known| known.owner.as_deref()).into()),
+        ("link", identity.and_then(|known| known.link.as_deref()).into()),
+    ]
 }
 
 /// The places of the application's job, and of the settings that decide what it costs.

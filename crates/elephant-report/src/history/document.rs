@@ -3,6 +3,7 @@
 use super::links::Links;
 use super::nodes::{ranking, summary as of_nodes};
 use super::over_time::{chart, latest, trend};
+use super::unjudged::{self, unread};
 use super::words;
 use crate::document::{
     Block, Cell, Chart, Column, Document, Drawing, Figure, Media, Row, Section, Table, Value,
@@ -110,7 +111,7 @@ impl<'a> Filler<'a> {
                 let hidden = words::hidden(total, runs.len());
                 sections.push(self.runs(runs, true).hiding(hidden, self.links.more()));
             }
-            View::Unjudged(unjudged) => sections.extend(super::unjudged::sections(unjudged, self.links)),
+            View::Unjudged(unjudged) => sections.extend(unjudged::sections(unjudged, self.links)),
             View::Job(Runs { shown, of, .. }) => {
                 let hidden = words::hidden(*of, shown.len());
                 sections.push(self.runs(shown, false).hiding(hidden, self.links.earlier()));
@@ -380,27 +381,4 @@ pub(crate) fn remedies(fleet: &Fleet, links: Links) -> Section<'_> {
         .with(Block::Table(Table::new(columns, rows)))
         .hiding(words::hidden(fleet.remedies_of, fleet.remedies.len()), links.more())
         .only(Media::HTML, Block::Note(NOTE.to_owned()))
-}
-
-pub(crate) fn unread(fleet: &Fleet, links: Links) -> Section<'_> {
-    let section = Section::new("unread", "Not read", "What could not be read");
-    if fleet.unread.is_empty() {
-        return section;
-    }
-    let of_store = format!("{} of the store, regardless of the filters.", plural(fleet.unread_of, "file"));
-    let columns = [Column::number("files", 0), Column::text("problem", 0), Column::text("for example", 0)];
-    let rows = fleet.unread.iter().map(|kind| {
-        Row::new([
-            kind.files.into(),
-            Value::words(kind.problem.as_str()).into(),
-            kind.example.as_str().into(),
-        ])
-    });
-    section
-        .only(Media::TEXT, Block::Label("files that could not be read".to_owned()))
-        .only(Media::TEXT, Block::List(fleet.unread.iter().map(words::unread_kind).collect()))
-        .only(Media::MARKDOWN, words::unread(fleet).map(Block::Lead))
-        .only(Media::HTML, Block::Note(of_store))
-        .only(Media::WIDE, Block::Table(Table::new(columns, rows).in_order()))
-        .hiding(fleet.unread_hidden(), links.more())
 }

@@ -6,7 +6,7 @@ pub(crate) mod json;
 pub(crate) mod links;
 pub(crate) mod nodes;
 pub(crate) mod over_time;
-mod unjudged;
+pub(crate) mod unjudged;
 pub(crate) mod words;
 
 use std::io::{self, Write};

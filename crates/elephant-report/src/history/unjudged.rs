@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use super::links::Links;
 use super::words;
+use crate::words::plural;
 use crate::document::csv::{self, Column as CsvColumn};
 use crate::document::{Block, Column, Media, Row, Section, Table, Value};
 use elephant_base::units::Timestamp;
-use elephant_store::{Unjudged, UnjudgedRun, UnreadFile};
+use elephant_store::{Fleet, Unjudged, UnjudgedRun, UnreadFile};
 
 /// What is said of an application that an earlier version stored.
 const UNKNOWN: &str = "its history is incomplete";
@@ -57,6 +58,30 @@ fn files(unjudged: &Unjudged, links: Links) -> Section<'_> {
     });
     let hidden = words::hidden(unjudged.files_of, unjudged.files.len());
     section.with(Block::Table(Table::new(columns, rows).in_order())).hiding(hidden, links.more())
+}
+
+/// The problems of files that could not be read, in the overview.
+pub(crate) fn unread(fleet: &Fleet, links: Links) -> Section<'_> {
+    let section = Section::new("unread", "Not read", "What could not be read");
+    if fleet.unread.is_empty() {
+        return section;
+    }
+    let of_store = format!("{} of the store, regardless of the filters.", plural(fleet.unread_of, "file"));
+    let columns = [Column::number("files", 0), Column::text("problem", 0), Column::text("for example", 0)];
+    let rows = fleet.unread.iter().map(|kind| {
+        Row::new([
+            kind.files.into(),
+            Value::words(kind.problem.as_str()).into(),
+            kind.example.as_str().into(),
+        ])
+    });
+    section
+        .only(Media::TEXT, Block::Label("files that could not be read".to_owned()))
+        .only(Media::TEXT, Block::List(fleet.unread.iter().map(words::unread_kind).collect()))
+        .only(Media::MARKDOWN, words::unread(fleet).map(Block::Lead))
+        .only(Media::HTML, Block::Note(of_store))
+        .only(Media::WIDE, Block::Table(Table::new(columns, rows).in_order()))
+        .hiding(fleet.unread_hidden(), links.more())
 }
 
 #[derive(Serialize)]

@@ -4,10 +4,11 @@ use std::io;
 
 use super::page;
 use crate::document::{Block, Media, Section};
-use crate::history::document::{Filler, remedies, unread};
+use crate::history::document::{Filler, remedies};
 use crate::history::links::Links;
 use crate::history::nodes::ranking;
 use crate::history::over_time::chart;
+use crate::history::unjudged::unread;
 use crate::words::day;
 use elephant_base::units::Timestamp;
 use elephant_store::{Answer, Grouped, Grouping, Run, View};

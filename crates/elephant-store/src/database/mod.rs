@@ -190,16 +190,16 @@ impl Database {
     }
 
     /// Inserts a row of named columns, and returns its id, which the column `id` has.
-    pub(super) fn insert_row<const N: usize>(
+    pub(super) fn insert_row<'v>(
         &self,
         (table, id): (&str, &str),
-        columns: [(&str, Value<'_>); N],
+        columns: impl IntoIterator<Item = (&'static str, Value<'v>)>,
     ) -> Result<i64, StoreError> {
-        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-        let places: Vec<String> = (1..=N).map(|place| format!("?{place}")).collect();
+        let (names, values): (Vec<&str>, Vec<Value<'v>>) = columns.into_iter().unzip();
+        let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
         let (names, places) = (names.join(", "), places.join(", "));
         let sql = format!("INSERT INTO {table} ({names}) VALUES ({places}) RETURNING {id}");
-        self.insert(&sql, &columns.map(|(_, value)| value))
+        self.insert(&sql, &values)
     }
 
     /// Inserts rows with as few statements as possible, which are [sent](Self::send). `into` is `table (columns)`.

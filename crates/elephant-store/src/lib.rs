@@ -57,7 +57,6 @@ use elephant_verdict::savings::Prices;
 pub use accepted::{AcceptedRuns, Lack};
 pub use address::local_path;
 pub use answer::{Answer, Asked, Question, View};
-pub use per_month::PerMonth;
 pub use database::Interrupter;
 #[cfg(feature = "postgres")]
 pub use database::postgres::ServerError;
@@ -68,6 +67,7 @@ pub use groups::{Group, Grouped, Grouping};
 pub use ingest::Read;
 pub use members::{LONGEST_MS, Member, MemberOf};
 pub use nodes::{NodeSums, Nodes};
+pub use per_month::PerMonth;
 pub use periods::{OverTime, Periods};
 pub use place::Place;
 pub use realised::{Changed, Confidence, Realised};

@@ -181,11 +181,7 @@ impl Store {
     }
 
     /// The settings that differ between two runs of a job.
-    fn settings_between(
-        &self,
-        job: i64,
-        runs: [&Run; 2],
-    ) -> Result<Option<Vec<SettingChange>>, StoreError> {
+    fn settings_between(&self, job: i64, runs: [&Run; 2]) -> Result<Option<Vec<SettingChange>>, StoreError> {
         let query = "SELECT configuration FROM application WHERE job = ?1 AND id = ?2 AND attempt = ?3 AND counts IS TRUE AND \
                      configuration IS NOT NULL";
         let place = |run: &Run| {
@@ -351,7 +347,8 @@ mod tests {
     fn a_change_of_the_run_time_has_the_settings_that_changed_with_it() {
         let apps: Vec<_> = (0..24_u8)
             .map(|night| {
-                let mut app = nightly(night.into(), if night < 15 { 600 } else { 900 } + u64::from(night % 4));
+                let mut app =
+                    nightly(night.into(), if night < 15 { 600 } else { 900 } + u64::from(night % 4));
                 let cores = if night < 15 { "8" } else { "4" };
                 let set = [("spark.executor.cores", cores), ("spark.executor.memory", "4g")];
                 app.configuration = Some(Box::new(elephant_sample::app(&set).conf));
@@ -369,7 +366,8 @@ mod tests {
             assert_eq!(change.settings.as_deref(), Some(&[expected][..]));
         });
         // Nothing is said where they are not known, which is not the same as none.
-        let unknown: Vec<_> = apps.iter().cloned().map(|app| ApplicationReport { configuration: None, ..app }).collect();
+        let unknown: Vec<_> =
+            apps.iter().cloned().map(|app| ApplicationReport { configuration: None, ..app }).collect();
         with_stores(&unknown, |store| {
             assert_eq!(job(store, "nightly", 5).unwrap().changes[0].settings, None);
         });

@@ -150,7 +150,7 @@ fn a_history_that_is_sent_is_judged_and_stored_at_once() {
     let page = server.get(&format!("/application/{id}"));
     assert!(page.contains("posted://histories/") && page.contains("cluster north"), "{page}");
     // The same report as that of the file.
-    let analysed = super::store::json(&["analyze", "--format", "json", &text(&file)]);
+    let analysed = super::store::json(&["analyze", &text(&file)]);
     assert_eq!(found["applications"][0]["findings"], analysed["applications"][0]["findings"]);
     // A hook that sends it again changes nothing.
     let again = post(&server, "", &history);

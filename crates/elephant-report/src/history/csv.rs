@@ -36,7 +36,7 @@ pub(super) fn of_groups<'a>() -> [Column<Named<'a>>; 18] {
     ]
 }
 
-const OF_RUNS: [Column<Run>; 20] = [
+const OF_RUNS: [Column<Run>; 16] = [
     ("application", |run| run.id.as_str().into()),
     ("attempt", |run| run.attempt.as_deref().into()),
     ("source", |run| run.source.as_str().into()),
@@ -53,6 +53,10 @@ const OF_RUNS: [Column<Run>; 20] = [
     ("trouble", |run| run.trouble.as_ref().map(|(cause, _)| cause.as_str()).into()),
     ("cost", |run| run.cost.into()),
     ("cluster", |run| run.cluster.as_deref().into()),
+];
+
+/// What a scheduler calls them, after all other columns.
+const OF_SCHEDULERS: [Column<Run>; 4] = [
     ("flow", |run| run.flow.as_deref().into()),
     ("flow_run", |run| run.flow_run.as_deref().into()),
     ("task", |run| run.task.as_deref().into()),
@@ -103,16 +107,19 @@ pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
             csv::write(&of_groups(), &named, out)
         }
         View::Nodes(all) => csv::write(&OF_NODES, &all.nodes, out),
-        View::Worst(all) => csv::write(&[&OF_RUNS[..], &[REMEDY]].concat(), all, out),
+        View::Worst(all) => csv::write(&[&OF_RUNS[..], &[REMEDY], &OF_SCHEDULERS].concat(), all, out),
         View::Unjudged(all) => unjudged::csv(all, out),
         View::Job(runs) => job(runs, out),
     }
 }
 
 fn job(runs: &Runs, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{},{}", csv::titles(&OF_RUNS), csv::titles(&of_changes()))?;
+    let titles = [csv::titles(&OF_RUNS), csv::titles(&of_changes()), csv::titles(&OF_SCHEDULERS)];
+    writeln!(out, "{}", titles.join(","))?;
     runs.shown.iter().try_for_each(|run| {
         let changes: Vec<&Change> = words::changes_with(run, runs).collect();
-        writeln!(out, "{},{}", csv::row(&OF_RUNS, run), csv::row(&of_changes(), &changes))
+        let cells =
+            [csv::row(&OF_RUNS, run), csv::row(&of_changes(), &changes), csv::row(&OF_SCHEDULERS, run)];
+        writeln!(out, "{}", cells.join(","))
     })
 }

@@ -5,8 +5,8 @@ use elephant_base::severity::Severity;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::nodes::levels::Interval;
 use elephant_store::{
-    Change, Changed, Confidence, Direction, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime, SettingChange,
-    Periods, Ranked, Realised, Remedy, Run, Runs, Unread, View,
+    Change, Changed, Confidence, Direction, Fleet, Group, Grouped, Measure, NodeSums, Nodes, OverTime,
+    Periods, Ranked, Realised, Remedy, Run, Runs, SettingChange, Unread, View,
 };
 
 const DAY: i64 = 86_400_000;

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::links::Links;
 use super::words;
-use crate::words::plural;
 use crate::document::csv::{self, Column as CsvColumn};
 use crate::document::{Block, Column, Media, Row, Section, Table, Value};
+use crate::words::plural;
 use elephant_base::units::Timestamp;
 use elephant_store::{Fleet, Unjudged, UnjudgedRun, UnreadFile};
 

@@ -262,7 +262,8 @@ pub(crate) fn change(change: &Change) -> String {
             format!("{} {} → {}", clean(setting), shown(from), shown(to))
         });
         let more = settings.len().saturating_sub(MOST);
-        let more = if more > 0 { format!(" and {} more", plural(more as u64, "setting")) } else { String::new() };
+        let more =
+            if more > 0 { format!(" and {} more", plural(more as u64, "setting")) } else { String::new() };
         format!("; at the same time {}{more}", some.collect::<Vec<_>>().join(", "))
     }
 

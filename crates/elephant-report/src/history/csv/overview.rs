@@ -11,6 +11,9 @@ use elephant_store::{
     Answer, Fleet, Grouped, Grouping, InPeriod, NodeSums, OverTime, Periods, Ranked, Realised, Remedy, Unread,
 };
 
+/// Columns of groups that came first; the others are at the end, because scripts rely on the order.
+const FIRST_OF_GROUPS: usize = 16;
+
 /// The columns between those of groups and those of nodes.
 const OTHERS: [&str; 18] = [
     "from",
@@ -166,10 +169,10 @@ impl Lines<'_> {
 
 pub(super) fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
     let groups = of_groups().map(|(title, _)| title);
-    let (limit, groups) = groups.split_last().map_or(("", &groups[..]), |(limit, groups)| (*limit, groups));
+    let (groups, latest) = groups.split_at(FIRST_OF_GROUPS.min(groups.len()));
     let nodes = OF_NODES.map(|(title, _)| of_node(title));
     let nodes = nodes.get(2..).unwrap_or_default();
-    let titles = [groups, &OTHERS, nodes, &LATER, &[limit]].concat();
+    let titles = [groups, &OTHERS, nodes, &LATER, latest].concat();
     writeln!(out, "{}", titles.join(","))?;
     let mut lines = Lines { titles, out };
     let total: Named<'_> = ("all", &answer.total);

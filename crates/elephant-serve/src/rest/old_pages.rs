@@ -31,6 +31,7 @@ fn group(grouping: Grouping, key: Option<&str>) -> Reply {
     elsewhere(address.unwrap_or_else(|| "/".to_owned()))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a route may fail")]
 pub(crate) fn help(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failure> {
     let rule = asked.text(TOPIC.name).and_then(|topic| dr_elephant::rule_named(topic, context.rules));
     let address = rule.and_then(|rule| site::group_address(Grouping::Rule, rule));

@@ -158,7 +158,7 @@ fn result<'a>(app: &'a StoredApplication, rules: &'a RuleSet) -> AppResult<'a> {
         resource_used: record.used(),
         resource_wasted: record.wasted(),
         total_delay: record.wait,
-        yarn_app_heuristic_results: heuristics(app, &report, rules).into_iter().map(heuristic).collect(),
+        yarn_app_heuristic_results: heuristics(app, &report, rules).iter().map(heuristic).collect(),
         id: record.id,
         job_type: record.job_type,
         scheduler: record.scheduler,
@@ -168,7 +168,7 @@ fn result<'a>(app: &'a StoredApplication, rules: &'a RuleSet) -> AppResult<'a> {
 }
 
 /// A result with a detail for each of its findings.
-fn heuristic(found: Heuristic<'_>) -> HeuristicResult<'_> {
+fn heuristic<'a>(found: &Heuristic<'a>) -> HeuristicResult<'a> {
     let details = found.findings.iter();
     HeuristicResult {
         heuristic_class: None,

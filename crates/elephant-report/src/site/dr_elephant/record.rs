@@ -51,6 +51,7 @@ struct Identity {
 }
 
 /// The columns that a member and a whole application have in common.
+#[derive(Debug, Clone, Copy)]
 struct Columns<'a> {
     run: &'a Run,
     engine: &'a str,

@@ -293,18 +293,16 @@ pub fn user_details(
     let jobs: BTreeSet<&str> = all.iter().map(|record| record.job_execution.as_str()).collect();
     let flows: BTreeSet<&str> = all.iter().filter_map(|record| record.flow_execution.as_deref()).collect();
     let known = |count: usize| users.are_all.then_some(count);
-    let added = |value: fn(&Record<'_>) -> Option<u64>| {
-        if users.are_all { sum(all.iter().map(value)) } else { None }
-    };
+    let if_all = |sum: Option<u64>| sum.filter(|_| users.are_all);
     let run_times = all.iter().filter_map(Record::run_time);
     let details = UserDetails {
         totalapplications: known(all.len()),
         totaljobs: known(jobs.len()),
         totalworkflows: known(flows.len()),
-        resourceused: added(|record| record.used()),
-        resourcewasted: added(|record| record.wasted()),
+        resourceused: if_all(sum(all.iter().map(Record::used))),
+        resourcewasted: if_all(sum(all.iter().map(Record::wasted))),
         runtime: run_times.reduce(i64::saturating_add).filter(|_| users.are_all),
-        waittime: added(|record| record.wait),
+        waittime: if_all(sum(all.iter().map(|record| record.wait))),
         found: found(part, apps, rules),
     };
     bytes(&List::UserDetails(details))

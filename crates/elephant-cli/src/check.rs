@@ -18,7 +18,9 @@ use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_engine::baseline::{Baseline, Tolerance, compare, lost_histories, update};
 use elephant_engine::engine::{self, Filter, Options, Progress};
-use elephant_engine::results::{Comparison, Floors, Level, Metric, Problem, SourceProblem, SuppressionUse};
+use elephant_engine::results::{
+    Comparison, Floors, Level, Metric, Problem, Report, SourceProblem, SuppressionUse,
+};
 use elephant_report::{counted, missing_jobs, unjudged_summary};
 use elephant_rule::params::quantity::{Duration, Quantity};
 use elephant_ruleset::RuleSet;
@@ -89,6 +91,9 @@ pub(super) struct Check {
     #[cfg(feature = "store")]
     #[arg(long, value_name = "NAME", value_parser = super::store::cluster_name, requires = "store", value_hint = clap::ValueHint::Other)]
     cluster: Option<String>,
+    #[cfg(feature = "store")]
+    #[command(flatten)]
+    alerts: super::store::alerts::DryRunArgs,
     /// Accept the present state and write it to the baseline
     #[arg(long, conflicts_with = "partial", group = "keeper")]
     update: bool,
@@ -149,12 +154,14 @@ impl Check {
         let output = input.open_output(&inputs.files(), &source.files())?;
         let open = || Output::open(path).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
+        let told = Told::load(self)?;
         let mut report = if self.parts.merges() {
             input.run(|_| engine::analyze_parts((&kind, &inputs.parts()), basis, &options, None))??.0
         } else {
             input.run(|progress| engine::analyze_by(inputs.named(), basis, &options, progress))?
         };
         input.warn(&report.problems, None);
+        let would_be_sent = told.tell(self, &report, &rules)?;
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);
         let failed = unfinished.is_some();
@@ -182,7 +189,10 @@ impl Check {
         input.conclude(&verdict(&comparison));
         report.comparison = Some(comparison);
         report.narrow(shown.min_severity, shown.top);
-        findings.write(&report, input, output)?;
+        match would_be_sent {
+            Some(text) => output.write(|out| write!(out, "{text}"))?,
+            None => findings.write(&report, input, output)?,
+        }
         Ok(exit)
     }
 
@@ -245,6 +255,51 @@ impl Check {
             }
         }
         tolerance
+    }
+}
+
+/// Whom a check tells what is new or worse.
+#[cfg(feature = "store")]
+struct Told(Option<super::store::alerts::Alerts>);
+
+#[cfg(not(feature = "store"))]
+struct Told;
+
+#[cfg(feature = "store")]
+impl Told {
+    fn load(check: &Check) -> Result<Self, Box<dyn Error>> {
+        let alerts = check.alerts.alerts.load(check.alerts.alerts_dry_run)?;
+        if alerts.is_some() && check.store.is_none() {
+            return Err("--alerts compares with a store; name it by --store".into());
+        }
+        Ok(Self(alerts))
+    }
+
+    /// Tells what is new or worse in the runs that the store does not know, or returns what would be sent.
+    fn tell(self, check: &Check, report: &Report, rules: &RuleSet) -> Result<Option<String>, Box<dyn Error>> {
+        let Some((alerts, place)) = self.0.zip(check.store.as_ref()) else { return Ok(None) };
+        let failed = |error| super::store::failed(place, "read", &error);
+        let of_cluster = (place, check.cluster.as_deref());
+        let recent = alerts.begin(place, of_cluster.1).map_err(failed)?;
+        report.applications.iter().for_each(|app| recent.see(app));
+        if check.alerts.alerts_dry_run {
+            return Ok(Some(alerts.dry_run(of_cluster, recent, rules).map_err(failed)?));
+        }
+        alerts.tell(of_cluster, recent, rules);
+        Ok(None)
+    }
+}
+
+#[cfg(not(feature = "store"))]
+impl Told {
+    #[allow(clippy::unnecessary_wraps)] // as with a store
+    fn load(_: &Check) -> Result<Self, Box<dyn Error>> {
+        Ok(Self)
+    }
+
+    #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // as with a store
+    fn tell(self, _: &Check, _: &Report, _: &RuleSet) -> Result<Option<String>, Box<dyn Error>> {
+        Ok(None)
     }
 }
 

@@ -91,5 +91,5 @@ impl Mcp {
 fn read(place: &Place, paths: &[PathBuf], rules: &RuleSet, limits: Limits) -> Result<(), String> {
     let opened = store::to_write(place);
     let mut opened = opened.map_err(|error| store::failed(place, "write", &error).to_string())?;
-    store::keep_new((&mut opened, place), paths, rules, limits).map(drop)
+    store::keep_new((&mut opened, place), paths, rules, limits, &|_| ()).map(drop)
 }

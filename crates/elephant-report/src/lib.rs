@@ -1,6 +1,7 @@
 //! Renderers, which turn a [`Report`] into bytes. They format values and compute nothing.
 
 pub mod ascii;
+mod brief;
 mod comparison;
 mod csv;
 mod diff;
@@ -38,6 +39,7 @@ use std::io::{self, Write};
 
 use elephant_engine::results::Report;
 
+pub use brief::{Brief, brief};
 pub use comparison::words::{counted, missing_jobs, unjudged_summary};
 pub use diff::{DiffFormat, write_diff};
 pub use ndjson::json_of;

@@ -5,6 +5,7 @@
 
 mod accepted;
 mod address;
+mod alerts;
 mod answer;
 mod configured;
 mod copies;
@@ -56,6 +57,7 @@ use elephant_verdict::savings::Prices;
 
 pub use accepted::{AcceptedRuns, Lack};
 pub use address::local_path;
+pub use alerts::WaitingAlert;
 pub use answer::{Answer, Asked, Question, View};
 pub use database::Interrupter;
 #[cfg(feature = "postgres")]

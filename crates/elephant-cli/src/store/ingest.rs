@@ -8,9 +8,12 @@ use super::super::Exit;
 use super::super::filter_args::HEADING as FILTERS;
 use super::super::finding_args::RuleArgs;
 use super::super::input_args::InputArgs;
-use super::super::path_args::PathArgs;
-use super::{ClusterArg, StoreArgs, nothing_shown, now, stored_in, without_filters};
-use elephant_engine::engine::{self, Options};
+use super::super::output::Output;
+use super::super::path_args::{Inputs, PathArgs};
+use super::alerts::{Alerts, DryRunArgs, summary};
+use super::{ClusterArg, StoreArgs, nothing_shown, now, seeing, stored_in, without_filters};
+use elephant_engine::engine::{self, Keeper, Options};
+use elephant_engine::results::ApplicationReport;
 use elephant_store::{Read, Stored};
 use elephant_verdict::troubles::Basis;
 
@@ -23,6 +26,8 @@ Examples:
       every hour: the new histories of both history servers
   elephant-rs history --store fleet.db
       what they used and wasted, and where
+  elephant-rs ingest --store fleet.db --alerts alerts.yaml --alerts-dry-run /spark-events
+      what would be sent about new and worse troubles; without --alerts-dry-run, it is
 
 Exit status: 0 all histories were read, 2 the run failed.";
 
@@ -43,6 +48,8 @@ pub(crate) struct Ingest {
     input: InputArgs,
     #[command(flatten)]
     rules: RuleArgs,
+    #[command(flatten)]
+    alerts: DryRunArgs,
 }
 
 impl Ingest {
@@ -53,12 +60,22 @@ impl Ingest {
         let (limits, filter) = (self.input.limits.limits(), self.input.filters.filter());
         let options = Options { limits, filter, ..nothing_shown() };
         without_filters(&options, "ingest")?;
+        let alerts = self.alerts.alerts.load(self.alerts.alerts_dry_run)?;
+        let (place, cluster) = (&self.store.store, self.cluster.cluster.as_deref());
+        let basis = Basis { rules: &rules, prices: None };
+        if let Some(alerts) = alerts.as_ref().filter(|_| self.alerts.alerts_dry_run) {
+            return self.dry_run(alerts, &inputs, basis, &options, output);
+        }
         let mut store = self.store.create()?;
         store.set_cluster(self.cluster.cluster.clone());
-        let basis = Basis { rules: &rules, prices: None };
+        let begin = |alerts: &Alerts| alerts.begin(place, cluster);
+        let recent = alerts.as_ref().map(begin).transpose().map_err(|error| self.store.failed("read", &error))?;
+        let see = |app: &ApplicationReport| recent.iter().for_each(|recent| recent.see(app));
         let kept = self.input.run(|progress| {
             store.keep_changed(inputs.named(), &options.limits, (rules.hash(), now()), |named, keeper| {
-                engine::analyze_keeping(named, basis, &options, progress, (keeper, None)).0
+                seeing(keeper, &see, |keeper| {
+                    engine::analyze_keeping(named, basis, &options, progress, (keeper, None)).0
+                })
             })
         })?;
         let failed = |error| self.store.failed("write", &error);
@@ -66,6 +83,8 @@ impl Ingest {
         let stored = stored.map_err(failed)?;
         self.input.warn(&read.problems, None);
         output.write(|out| writeln!(out, "{}", self.result(&read, &stored)))?;
+        let told = alerts.zip(recent).and_then(|(alerts, recent)| alerts.tell((place, cluster), recent, &rules));
+        told.as_ref().and_then(summary).iter().for_each(|line| self.input.note(line));
         let Stored { unchanged, cut, .. } = stored;
         // It is not an error if all files are unchanged.
         let nothing_new = unchanged > 0 && read.summary.applications == 0;
@@ -76,6 +95,30 @@ impl Ingest {
         } else {
             self.input.failure(&read.problems, read.named_input_failed, &read.summary).is_some()
         };
+        Ok(if failed { Exit::Failure } else { Exit::Clean })
+    }
+
+    /// Reads all histories, without storing anything, and prints what would be sent.
+    fn dry_run(
+        &self,
+        alerts: &Alerts,
+        inputs: &Inputs<'_>,
+        basis: Basis<'_>,
+        options: &Options,
+        output: Output,
+    ) -> Result<Exit, Box<dyn Error>> {
+        let cluster = self.cluster.cluster.as_deref();
+        let (recent, place, _folder) = alerts.begin_dry(&self.store.store, cluster)?;
+        let (see, forget) = (|app: &ApplicationReport| recent.see(app), |_: &ApplicationReport| ());
+        let keeper = Keeper { by_node: |_| Vec::new(), keep: &see, keep_copy: &forget };
+        let read = self.input.run(|progress| {
+            engine::analyze_keeping(inputs.named(), basis, options, progress, (keeper, None)).0
+        })?;
+        self.input.warn(&read.problems, None);
+        let text = alerts.dry_run((&place, cluster), recent, basis.rules);
+        let text = text.map_err(|error| self.store.failed("read", &error))?;
+        output.write(|out| write!(out, "{text}"))?;
+        let failed = self.input.failure(&read.problems, read.named_input_failed, &read.summary).is_some();
         Ok(if failed { Exit::Failure } else { Exit::Clean })
     }
 

@@ -1,5 +1,6 @@
 //! Commands on a database of applications.
 
+pub(super) mod alerts;
 pub(super) mod export;
 pub(super) mod history;
 pub(super) mod ingest;
@@ -20,7 +21,8 @@ use super::input_args::InputArgs;
 use super::path_args::Inputs;
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
-use elephant_engine::engine::{self, Options, Render};
+use elephant_engine::engine::{self, Keeper, Options, Render};
+use elephant_engine::results::ApplicationReport;
 use elephant_store::{Place, Store, StoreError, Stored};
 use elephant_verdict::troubles::Basis;
 
@@ -83,20 +85,24 @@ pub(super) fn to_write(place: &Place) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// Reads what is new or changed below the paths into a store; an error says why a path cannot be read.
+/// Reads what is new or changed below the paths into a store, and shows each application to `see` before it is stored; an
+/// error says why a path cannot be read.
 #[cfg(any(feature = "serve", feature = "mcp"))]
 pub(super) fn keep_new(
     (store, place): (&mut Store, &Place),
     paths: &[std::path::PathBuf],
     rules: &elephant_ruleset::RuleSet,
     limits: elephant_base::limits::Limits,
+    see: &(dyn Fn(&ApplicationReport) + Sync),
 ) -> Result<Stored, String> {
     let options = Options { limits, ..nothing_shown() };
     let (basis, progress) = (Basis { rules, prices: None }, engine::Progress::default());
     let failed = |error| failed(place, "write", &error).to_string();
     let named = elephant_input::named::Named::from(paths);
     let kept = store.keep_changed(named, &limits, (rules.hash(), now()), |named, keeper| {
-        engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
+        seeing(keeper, see, |keeper| {
+            engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
+        })
     });
     let (read, stored) = kept.map_err(failed)?;
     let stored = stored.map_err(failed)?;
@@ -106,6 +112,19 @@ pub(super) fn keep_new(
         return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
     }
     Ok(stored)
+}
+
+/// Calls `read` with a keeper that shows each application to `see` before it is kept.
+fn seeing<T>(
+    keeper: Keeper<'_>,
+    see: &(dyn Fn(&ApplicationReport) + Sync),
+    read: impl FnOnce(Keeper<'_>) -> T,
+) -> T {
+    let keep = |app: &ApplicationReport| {
+        see(app);
+        (keeper.keep)(app);
+    };
+    read(Keeper { keep: &keep, ..keeper })
 }
 
 /// Options for what goes to a store and is not shown, so that no application is kept in memory.

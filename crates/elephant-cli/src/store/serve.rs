@@ -12,9 +12,11 @@ use super::super::finding_args::RuleArgs;
 use super::super::{Exit, interrupt, output};
 use super::posted::Receiver;
 use super::prune::{before, kept};
+use super::alerts::{AlertArgs, Alerts};
 use super::{ClusterArg, StoreArgs, keep_new, to_write};
 use elephant_base::limits::Limits;
 use elephant_base::units::{Millis, Timestamp};
+use elephant_engine::results::ApplicationReport;
 use elephant_ruleset::RuleSet;
 use elephant_serve::{Access, Ingest, Posting, PublicUrl, Server, Turn, Viewers};
 use elephant_store::Place;
@@ -72,6 +74,8 @@ pub(crate) struct Serve {
     keep: Option<Millis>,
     #[command(flatten)]
     rules: RuleArgs,
+    #[command(flatten)]
+    alerts: AlertArgs,
 }
 
 impl Serve {
@@ -133,6 +137,9 @@ impl Serve {
     /// What reads the histories, if any are named.
     fn ingest_loop(&self) -> Result<Option<Ingest>, Box<dyn Error>> {
         if self.ingest.is_empty() {
+            if self.alerts.are_given() {
+                return Err("--alerts tells what --ingest finds".into());
+            }
             return match &self.cluster.cluster {
                 Some(_) if self.token_file.is_none() => {
                     Err("--cluster names the cluster of the histories that --ingest reads or that are sent"
@@ -147,6 +154,7 @@ impl Serve {
             paths: self.ingest.clone(),
             rules: self.rules.load()?,
             keep: self.keep,
+            alerts: self.alerts.load(false)?,
         };
         let turn = move || reading.turn();
         Ok(Some(Ingest { every: Duration::from_millis(self.every.get()), turn: Box::new(turn) }))
@@ -165,6 +173,8 @@ struct Reading {
     rules: RuleSet,
     /// How long applications are kept.
     keep: Option<Millis>,
+    /// Who is told what is new or worse.
+    alerts: Option<Alerts>,
 }
 
 impl Reading {
@@ -174,7 +184,14 @@ impl Reading {
         let failed = |error| super::failed(place, "write", &error).to_string();
         let mut store = to_write(place).map_err(failed)?;
         store.set_cluster(self.cluster.clone());
-        let stored = keep_new((&mut store, place), paths, rules, Limits::default())?;
+        let cluster = self.cluster.as_deref();
+        let begin = |alerts: &Alerts| alerts.begin(place, cluster);
+        let recent = self.alerts.as_ref().map(begin).transpose().map_err(failed)?;
+        let see = |app: &ApplicationReport| recent.iter().for_each(|recent| recent.see(app));
+        let stored = keep_new((&mut store, place), paths, rules, Limits::default(), &see)?;
+        if let Some((alerts, recent)) = self.alerts.as_ref().zip(recent) {
+            alerts.tell((place, cluster), recent, rules);
+        }
         let removed = match self.keep {
             // By whole days, because removing locks the store: once a day, not in each turn.
             Some(keep) => store.prune(midnight(before(keep))).map_err(failed)?,

@@ -26,7 +26,7 @@ use std::time::{Duration, SystemTime};
 pub use application::{Flag, Identity, Judges, LiveApplication};
 pub use log::WatchedLog;
 #[cfg(feature = "http")]
-pub use rest::Client;
+pub use rest::{Client, Unaccepted};
 #[cfg(feature = "http")]
 pub use rest::TIMEOUT;
 #[cfg(feature = "http")]

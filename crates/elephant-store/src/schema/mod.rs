@@ -1,5 +1,6 @@
 //! The tables of a store, and their versions.
 
+mod alerts;
 #[cfg(feature = "postgres")]
 pub(super) mod postgres;
 pub(super) mod sqlite;

@@ -4,6 +4,7 @@
 //! A B-tree refuses long values, which histories may contain: unique texts have hashes instead, and names in keys are
 //! cut ([`bounded`](super::super::record::bounded)). A reference whose check would read a whole table is not declared.
 
+use super::alerts::alert_tables;
 use super::{
     ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns,
 };
@@ -13,7 +14,7 @@ pub(crate) const BEFORE_FIRST: i64 = 5;
 
 /// The statements that lead from each version of the tables to the next. Released ones never change.
 pub(crate) const MIGRATIONS: &[&str] =
-    &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH];
+    &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, ALERTS];
 
 const SIXTH: &str = concat!(
     r#"
@@ -249,3 +250,6 @@ const FOURTEENTH: &str = fourteenth!(
 );
 
 const FIFTEENTH: &str = fifteenth!("TEXT COLLATE \"C\"");
+
+/// Version 16: alerts.
+const ALERTS: &str = alert_tables!("TEXT COLLATE \"C\"");

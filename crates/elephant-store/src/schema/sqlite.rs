@@ -1,5 +1,6 @@
 //! The tables of a store in SQLite.
 
+use super::alerts::alert_tables;
 use super::{
     ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns,
 };
@@ -7,7 +8,7 @@ use super::{
 /// The statements that lead from each version of the schema to the next. Released ones never change.
 pub(crate) const MIGRATIONS: &[&str] = &[
     FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH,
-    FOURTEENTH, FIFTEENTH,
+    FOURTEENTH, FIFTEENTH, ALERTS,
 ];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
@@ -331,3 +332,6 @@ const FOURTEENTH: &str = fourteenth!(
 );
 
 const FIFTEENTH: &str = fifteenth!("TEXT");
+
+/// Version 16: alerts.
+const ALERTS: &str = alert_tables!("TEXT");

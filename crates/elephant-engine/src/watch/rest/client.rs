@@ -51,6 +51,33 @@ fn tls() -> TlsConfig {
         .build()
 }
 
+/// Why a message was not accepted. No text repeats the address, which may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unaccepted {
+    /// The status of the answer, if there is one.
+    pub status: Option<u16>,
+    /// When the server wants to be asked again, from now on.
+    pub retry_after: Option<Duration>,
+    /// Why, in words.
+    pub why: String,
+}
+
+impl Unaccepted {
+    fn without_answer(error: &ureq::Error) -> Self {
+        let why = match error {
+            ureq::Error::Timeout(_) => "it does not answer in time".to_owned(),
+            ureq::Error::HostNotFound => "its host is not known".to_owned(),
+            ureq::Error::ConnectionFailed => "it cannot be reached".to_owned(),
+            ureq::Error::Io(error) => format!("it cannot be reached: {}", error.kind()),
+            ureq::Error::TooManyRedirects | ureq::Error::RedirectFailed => {
+                "it answers that messages go elsewhere, which is not followed".to_owned()
+            }
+            _ => "the request failed".to_owned(),
+        };
+        Self { status: None, retry_after: None, why }
+    }
+}
+
 /// Keeps connections open between requests.
 #[derive(Debug, Clone)]
 pub struct Client(Agent);
@@ -90,5 +117,31 @@ impl Client {
         let request = self.0.post(url).config().max_redirects(0).build();
         let sent = request.header("Content-Type", "application/json").send(&body[..]);
         sent.map(drop).map_err(|error| failed(What::Http(Box::new(error))))
+    }
+
+    /// Sends content with these headers, and waits at most `within` for the answer. Redirects are not followed.
+    ///
+    /// # Errors
+    /// If the server cannot be reached in time, or does not answer with a status of success.
+    pub fn send(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        content: &[u8],
+        within: Duration,
+    ) -> Result<(), Unaccepted> {
+        let request = self.0.post(url).config().max_redirects(0).http_status_as_error(false);
+        let mut request = request.timeout_global(Some(within)).build();
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = request.send(content).map_err(|error| Unaccepted::without_answer(&error))?;
+        let status = answer.status().as_u16();
+        if answer.status().is_success() {
+            return Ok(());
+        }
+        let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let retry_after = retry_after.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
+        Err(Unaccepted { status: Some(status), retry_after, why: format!("it answers with status {status}") })
     }
 }

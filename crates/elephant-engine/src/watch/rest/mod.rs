@@ -8,7 +8,7 @@ mod yarn;
 
 use std::time::Duration;
 
-pub use client::Client;
+pub use client::{Client, Unaccepted};
 pub(crate) use client::RestError;
 use mapreduce::MapReduceJob;
 use source::Source;

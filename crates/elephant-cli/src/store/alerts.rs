@@ -1,0 +1,196 @@
+//! `--alerts FILE`: tells the receivers in a file what is new or worse.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use tempfile::TempDir;
+
+use super::super::output;
+use super::{failed, now};
+use elephant_alert::{AlertFile, Delivered, Judging, Recent, Told, deliver, dry_run};
+use elephant_ruleset::RuleSet;
+use elephant_store::{Place, Store, StoreError};
+
+const HEADING: &str = "Alerts";
+
+/// Who is told what is new or worse.
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct AlertArgs {
+    /// Tell the receivers in this file, as YAML, what is new or worse in applications that ended within the last day
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    alerts: Option<PathBuf>,
+    /// The address of the server of `serve`, for links to the pages of applications
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "URL", value_parser = public_url, requires = "alerts", value_hint = ValueHint::Url)]
+    public_url: Option<String>,
+}
+
+/// The same of commands that can show what they would send.
+#[derive(Debug, Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct DryRunArgs {
+    #[command(flatten)]
+    pub(crate) alerts: AlertArgs,
+    /// Print what would be sent; nothing is sent, and nothing is stored
+    #[arg(long, requires = "alerts")]
+    pub(crate) alerts_dry_run: bool,
+}
+
+/// An address to which paths are added, without a slash at its end. Messages have it as a link.
+#[cfg(feature = "serve")]
+fn public_url(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-._~:/%[]".contains(c);
+    match rest {
+        Some(rest) if !rest.is_empty() && rest.chars().all(fits) => Ok(text.trim_end_matches('/').to_owned()),
+        _ => Err("expected an address such as https://elephant.example.com".to_owned()),
+    }
+}
+
+/// Receivers, and what messages to them have.
+pub(crate) struct Alerts {
+    file: AlertFile,
+    public_url: Option<String>,
+}
+
+impl AlertArgs {
+    /// The receivers, if any were named. They must be usable, unless nothing is sent.
+    pub(crate) fn load(&self, is_dry: bool) -> Result<Option<Alerts>, Box<dyn Error>> {
+        let Some(path) = &self.alerts else { return Ok(None) };
+        let file = AlertFile::read(path)?;
+        if !is_dry {
+            file.check()?;
+        }
+        #[cfg(feature = "serve")]
+        let public_url = self.public_url.clone();
+        #[cfg(not(feature = "serve"))]
+        let public_url = None;
+        Ok(Some(Alerts { file, public_url }))
+    }
+
+    /// Whether receivers were named.
+    #[cfg(feature = "serve")]
+    pub(crate) const fn are_given(&self) -> bool {
+        self.alerts.is_some()
+    }
+}
+
+impl Alerts {
+    /// Begins to note the applications of a reading, as they are compared with this store.
+    pub(crate) fn begin(&self, place: &Place, cluster: Option<&str>) -> Result<Recent, StoreError> {
+        self.begin_in(Store::open(place)?, cluster)
+    }
+
+    fn begin_in(&self, mut store: Store, cluster: Option<&str>) -> Result<Recent, StoreError> {
+        store.set_cluster(cluster.map(str::to_owned));
+        Ok(Recent::new(store, &self.file, now()))
+    }
+
+    /// The same for a dry run, which must not make a store; without one, nothing is known. The folder has what stands in
+    /// its place.
+    pub(crate) fn begin_dry(
+        &self,
+        place: &Place,
+        cluster: Option<&str>,
+    ) -> Result<(Recent, Place, Option<TempDir>), Box<dyn Error>> {
+        let open = |place: &Place| self.begin(place, cluster);
+        match open(place) {
+            Ok(recent) => Ok((recent, place.clone(), None)),
+            Err(StoreError::Missing(_)) => {
+                let folder = TempDir::with_prefix("elephant-rs-")?;
+                let empty = Place::File(folder.path().join("empty.db"));
+                drop(Store::create(&empty).map_err(|error| failed(&empty, "open", &error))?);
+                let recent = open(&empty).map_err(|error| failed(&empty, "open", &error))?;
+                Ok((recent, empty, Some(folder)))
+            }
+            Err(error) => Err(failed(place, "open", &error)),
+        }
+    }
+
+    /// Tells the receivers what is new or worse in the applications that were noted, and stored meanwhile. What goes wrong
+    /// is a warning: it must not fail what was read.
+    pub(crate) fn tell(
+        &self,
+        (place, cluster): (&Place, Option<&str>),
+        recent: Recent,
+        rules: &RuleSet,
+    ) -> Option<Delivered> {
+        let told = self.news(cluster, recent, rules).and_then(|told| {
+            self.warn_of_left_out(&told);
+            deliver(&Store::open(place)?, &self.file, &told.alerts, now())
+        });
+        match told {
+            Ok(delivered) => {
+                for warning in &delivered.warnings {
+                    output::print_message("warning", &format!("alerts: {warning}"));
+                }
+                Some(delivered)
+            }
+            Err(error) => {
+                output::print_message("warning", &format!("alerts: {}", failed(place, "read", &error)));
+                None
+            }
+        }
+    }
+
+    /// What would be sent, as text.
+    pub(crate) fn dry_run(
+        &self,
+        (place, cluster): (&Place, Option<&str>),
+        recent: Recent,
+        rules: &RuleSet,
+    ) -> Result<String, StoreError> {
+        let told = self.news(cluster, recent, rules)?;
+        self.warn_of_left_out(&told);
+        dry_run(&Store::open(place)?, &self.file, &told.alerts, now())
+    }
+
+    fn news(&self, cluster: Option<&str>, recent: Recent, rules: &RuleSet) -> Result<Told, StoreError> {
+        let link = |id: &str| self.link(id);
+        recent.news(&Judging { rules, first_run: self.file.first_run(), cluster, link: &link })
+    }
+
+    /// The address of the page of an application.
+    #[cfg(feature = "serve")]
+    fn link(&self, id: &str) -> Option<String> {
+        let base = self.public_url.as_ref()?;
+        Some(format!("{base}{}", elephant_report::site::application_address(id)))
+    }
+
+    #[cfg(not(feature = "serve"))]
+    fn link(&self, _: &str) -> Option<String> {
+        self.public_url.clone()
+    }
+
+    #[allow(clippy::unused_self)]
+    fn warn_of_left_out(&self, told: &Told) {
+        if told.left_out > 0 {
+            let message =
+                format!("alerts: {} applications were not compared, because too many have findings", told.left_out);
+            output::print_message("warning", &message);
+        }
+    }
+}
+
+/// What was sent, for people.
+pub(crate) fn summary(delivered: &Delivered) -> Option<String> {
+    let Delivered { sent, waiting, .. } = delivered;
+    let wait = if *waiting == 0 { String::new() } else { format!(", {waiting} wait") };
+    (sent + waiting > 0).then(|| format!("alerts: {sent} sent{wait}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(feature = "serve")]
+    #[test]
+    fn the_address_of_the_server_can_stand_in_messages() {
+        use super::public_url;
+        assert_eq!(public_url("https://e.example.com/"), Ok("https://e.example.com".to_owned()));
+        assert_eq!(public_url("http://[::1]:8750"), Ok("http://[::1]:8750".to_owned()));
+        for text in ["e.example.com", "https://", "https://a|b", "https://a>b", "https://a b", "ftp://a", "https://u@a"] {
+            assert!(public_url(text).is_err(), "{text}");
+        }
+    }
+}

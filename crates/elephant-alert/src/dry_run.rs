@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::Alert;
 use super::file::{AlertFile, Receiver};
 use super::receivers::{Body, message};
 use super::sending::waiting;
-use super::Alert;
 use elephant_base::units::Timestamp;
 use elephant_store::{Store, StoreError};
 
@@ -13,7 +13,12 @@ use elephant_store::{Store, StoreError};
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn dry_run(store: &Store, file: &AlertFile, alerts: &[Alert], now: Timestamp) -> Result<String, StoreError> {
+pub fn dry_run(
+    store: &Store,
+    file: &AlertFile,
+    alerts: &[Alert],
+    now: Timestamp,
+) -> Result<String, StoreError> {
     let mut text = String::new();
     for alert in alerts {
         for receiver in file.receivers_of(alert) {
@@ -43,8 +48,10 @@ pub fn dry_run(store: &Store, file: &AlertFile, alerts: &[Alert], now: Timestamp
 fn target(receiver: &Receiver, body: &Body) -> String {
     match (body, receiver.endpoint()) {
         (Body::Post { path, content_type, .. }, Some(endpoint)) => {
-            let token = endpoint.token.as_ref().map(|token| format!("\n# Authorization: Bearer {}", token.name()));
+            let token =
+                endpoint.token.as_ref().map(|token| format!("\n# Authorization: Bearer {}", token.name()));
             let url = elephant_base::address::without_secrets(&endpoint.url.name()).into_owned();
+            let url = if path.is_empty() { &url } else { url.trim_end_matches('/') };
             format!("POST {url}{path}\n# Content-Type: {content_type}{}", token.unwrap_or_default())
         }
         (Body::Mail { command, .. }, _) => command.join(" "),

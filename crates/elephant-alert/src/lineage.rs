@@ -113,7 +113,8 @@ mod tests {
         assert_eq!(of(&[("applicationRunId", "manual__2026-11-01T00:00:00")]), None);
         assert_eq!(of(&[("applicationRunId", "*********(redacted)")]), None);
         let parent = of(&[("parentRunId", RUN), ("parentJobName", "dag.task"), ("namespace", "prod")]);
-        let expected = Parent { run: RUN.to_owned(), namespace: "prod".to_owned(), job: "dag.task".to_owned() };
+        let expected =
+            Parent { run: RUN.to_owned(), namespace: "prod".to_owned(), job: "dag.task".to_owned() };
         assert_eq!(parent.unwrap().parent, Some(expected));
         assert_eq!(of(&[("parentRunId", RUN)]), None, "the name of its job is unknown");
     }

@@ -84,7 +84,8 @@ impl Recent {
     /// # Errors
     /// If the store could not be read, now or before.
     pub fn news(self, judging: &Judging<'_>) -> Result<Told, StoreError> {
-        let Noted { seen, left_out, failure } = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Noted { seen, left_out, failure } =
+            self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = failure {
             return Err(error);
         }

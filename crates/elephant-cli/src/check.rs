@@ -13,11 +13,11 @@ use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use super::output::{Output, OutputError};
 use super::part_args::{PartArgs, write_part};
-use super::path_args::PathArgs;
+use super::path_args::{Inputs, PathArgs};
 use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_engine::baseline::{Baseline, Tolerance, compare, lost_histories, update};
-use elephant_engine::engine::{self, Filter, Options, Progress};
+use elephant_engine::engine::{self, Filter, Options, PartKind, Progress};
 use elephant_engine::results::{
     Comparison, Floors, Level, Metric, Problem, Report, SourceProblem, SuppressionUse,
 };
@@ -139,6 +139,8 @@ impl Check {
         let Self { input, findings, .. } = self;
         let rules = findings.load()?;
         let prices = findings.prices()?;
+        #[cfg(feature = "store")]
+        let told = Told::load(self)?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let inputs = self.paths.read()?;
         let shown = findings.options(input);
@@ -154,14 +156,12 @@ impl Check {
         let output = input.open_output(&inputs.files(), &source.files())?;
         let open = || Output::open(path).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
-        let told = Told::load(self)?;
-        let mut report = if self.parts.merges() {
-            input.run(|_| engine::analyze_parts((&kind, &inputs.parts()), basis, &options, None))??.0
-        } else {
-            input.run(|progress| engine::analyze_by(inputs.named(), basis, &options, progress))?
-        };
+        let mut report = self.report((&inputs, &kind), basis, &options)?;
         input.warn(&report.problems, None);
+        #[cfg(feature = "store")]
         let would_be_sent = told.tell(self, &report, &rules)?;
+        #[cfg(not(feature = "store"))]
+        let would_be_sent: Option<String> = None;
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);
         let failed = unfinished.is_some();
@@ -194,6 +194,21 @@ impl Check {
             None => findings.write(&report, input, output)?,
         }
         Ok(exit)
+    }
+
+    /// Reads and judges the histories, or puts parts together.
+    fn report(
+        &self,
+        (inputs, kind): (&Inputs<'_>, &PartKind<'_>),
+        basis: Basis<'_>,
+        options: &Options,
+    ) -> Result<Report, Box<dyn Error>> {
+        let input = &self.input;
+        if self.parts.merges() {
+            let parts = (kind, &*inputs.parts());
+            return Ok(input.run(|_| engine::analyze_parts(parts, basis, options, None))??.0);
+        }
+        Ok(input.run(|progress| engine::analyze_by(inputs.named(), basis, options, progress))?)
     }
 
     /// Decides from what was asked for whether the check has failed.
@@ -262,9 +277,6 @@ impl Check {
 #[cfg(feature = "store")]
 struct Told(Option<super::store::alerts::Alerts>);
 
-#[cfg(not(feature = "store"))]
-struct Told;
-
 #[cfg(feature = "store")]
 impl Told {
     fn load(check: &Check) -> Result<Self, Box<dyn Error>> {
@@ -285,20 +297,7 @@ impl Told {
         if check.alerts.alerts_dry_run {
             return Ok(Some(alerts.dry_run(of_cluster, recent, rules).map_err(failed)?));
         }
-        alerts.tell(of_cluster, recent, rules);
-        Ok(None)
-    }
-}
-
-#[cfg(not(feature = "store"))]
-impl Told {
-    #[allow(clippy::unnecessary_wraps)] // as with a store
-    fn load(_: &Check) -> Result<Self, Box<dyn Error>> {
-        Ok(Self)
-    }
-
-    #[allow(clippy::unnecessary_wraps, clippy::unused_self)] // as with a store
-    fn tell(self, _: &Check, _: &Report, _: &RuleSet) -> Result<Option<String>, Box<dyn Error>> {
+        check.input.tell_of_alerts(&alerts.tell(of_cluster, recent, rules));
         Ok(None)
     }
 }

@@ -9,7 +9,11 @@ use super::counts::threads;
 use super::filter_args::FilterArgs;
 use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
+#[cfg(feature = "store")]
+use super::store::alerts;
 use super::{Color, output, progress, warnings};
+#[cfg(feature = "store")]
+use elephant_alert::Delivered;
 use elephant_engine::engine::Progress;
 use elephant_engine::results::{SourceProblem, Summary, SuppressionUse};
 use elephant_parse::Level as ProblemLevel;
@@ -91,6 +95,15 @@ impl InputArgs {
     pub(super) fn note(&self, message: &str) {
         if !self.quiet {
             output::print_note(message);
+        }
+    }
+
+    /// Prints how many alerts were sent, and what went wrong, unless `--quiet` is given.
+    #[cfg(feature = "store")]
+    pub(super) fn tell_of_alerts(&self, delivered: &Delivered) {
+        if !self.quiet {
+            alerts::warn(delivered);
+            alerts::summary(delivered).iter().for_each(|line| output::print_note(line));
         }
     }
 

@@ -43,7 +43,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use elephant_base::address::without_secrets;
 use elephant_base::severity::Severity;
-use elephant_ruleset::{RuleError, RuleProblem};
+use elephant_ruleset::RuleError;
 use elephant_verdict::savings::PriceError;
 
 const EXAMPLES: &str = "\
@@ -235,24 +235,14 @@ pub fn run() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
         Err(error) => {
-            match problems_of_file(error.as_ref()) {
-                Some(problems) => diagnostics::print_problems(problems),
-                None => output::print_message("error", &error.to_string()),
+            match (error.downcast_ref::<RuleError>(), error.downcast_ref::<PriceError>()) {
+                (Some(RuleError::Invalid(problems)), _) | (_, Some(PriceError::Invalid(problems))) => {
+                    diagnostics::print_problems(problems);
+                }
+                _ => output::print_message("error", &error.to_string()),
             }
             Exit::Failure.into()
         }
-    }
-}
-
-/// The problems of a file that the user wrote, if it is what went wrong.
-fn problems_of_file<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e [RuleProblem]> {
-    #[cfg(feature = "store")]
-    if let Some(elephant_alert::AlertFileError::Invalid(problems)) = error.downcast_ref() {
-        return Some(problems);
-    }
-    match (error.downcast_ref::<RuleError>(), error.downcast_ref::<PriceError>()) {
-        (Some(RuleError::Invalid(problems)), _) | (_, Some(PriceError::Invalid(problems))) => Some(problems),
-        _ => None,
     }
 }
 

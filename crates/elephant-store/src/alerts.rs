@@ -50,7 +50,8 @@ impl Store {
     /// Whether [`Self::queue_alert`] would let this alert wait.
     pub fn would_queue_alert(&self, new: &WaitingAlert) -> Result<bool, StoreError> {
         let sent = "SELECT count(*) FROM alert_sent WHERE receiver = ?1 AND job = ?2 AND day = ?3";
-        let waiting = "SELECT count(*) FROM alert_waiting WHERE receiver = ?1 AND job = ?2 AND severity >= ?3";
+        let waiting =
+            "SELECT count(*) FROM alert_waiting WHERE receiver = ?1 AND job = ?2 AND severity >= ?3";
         let asked = |third: i64| values![new.receiver.as_str(), new.job.as_str(), third];
         self.database.reading(|| {
             Ok(self.database.count(sent, &asked(day_of(new.queued)))? == 0

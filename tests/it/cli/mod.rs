@@ -1,5 +1,7 @@
 //! The commands as users run them.
 
+#[cfg(all(feature = "store", unix))]
+mod alerts;
 mod analyze;
 mod completions;
 mod copies;

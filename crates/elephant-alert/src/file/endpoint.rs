@@ -68,7 +68,10 @@ impl Endpoint {
     pub(crate) fn address(&self, path: &str) -> Result<String, String> {
         let url = self.url.value()?;
         if host(&url).is_none() {
-            return Err(format!("the value in {} is no address that begins with http:// or https://", self.url.name()));
+            return Err(format!(
+                "the value in {} is no address that begins with http:// or https://",
+                self.url.name()
+            ));
         }
         Ok(format!("{}{path}", if path.is_empty() { &url } else { url.trim_end_matches('/') }))
     }
@@ -132,7 +135,8 @@ pub(super) fn read(
         reader.error(span, "the same is given in two ways", Some("keep one of them".to_owned()));
     }
     let Some((_, url)) = urls.into_iter().next() else {
-        let help = if is_secret { "add url_env: NAME, or url_file: PATH" } else { "add url, url_env or url_file" };
+        let help =
+            if is_secret { "add url_env: NAME, or url_file: PATH" } else { "add url, url_env or url_file" };
         reader.error(span, "the address is missing", Some(help.to_owned()));
         return None;
     };

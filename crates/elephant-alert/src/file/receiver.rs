@@ -1,6 +1,5 @@
 //! Receivers: who is told, and how.
 
-
 use super::endpoint::{self, Endpoint};
 use super::entries::{Entry, Reader};
 use super::listed;
@@ -112,7 +111,8 @@ fn to((kind, node): Entry<'_>, reader: &mut Reader<'_>) -> Option<To> {
         _ => &[],
     };
     let keys: Vec<&str> = endpoint::KEYS.iter().chain(more).copied().collect();
-    let entries = reader.entries(node, "where the receiver is", &keys, "write for example {url_env: NAME}")?;
+    let entries =
+        reader.entries(node, "where the receiver is", &keys, "write for example {url_env: NAME}")?;
     let find = |wanted: &str| entries.iter().find(|(key, _)| key.value == wanted).map(|(_, node)| *node);
     let is_secret = kind.value == "slack";
     let endpoint = endpoint::read((&entries, &kind.span), is_secret, reader)?;
@@ -140,7 +140,11 @@ fn mail(kind: &Spanned<String>, node: &Node, reader: &mut Reader<'_>) -> Option<
         if key.value == "command" {
             mail.command = texts.into_iter().map(|(_, text)| text).collect();
             if mail.command.is_empty() {
-                reader.error(&node.span, "the program is missing", Some(format!("write for example [{}]", SENDMAIL.join(", "))));
+                reader.error(
+                    &node.span,
+                    "the program is missing",
+                    Some(format!("write for example [{}]", SENDMAIL.join(", "))),
+                );
             }
             continue;
         }
@@ -176,7 +180,11 @@ fn is_address(text: &str) -> bool {
 pub(super) fn read_all(node: &Node, reader: &mut Reader<'_>) -> Vec<Receiver> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("expected receivers by their names, got {}", node.what());
-        reader.error(&node.span, message, Some("write for example team: {slack: {url_env: NAME}}".to_owned()));
+        reader.error(
+            &node.span,
+            message,
+            Some("write for example team: {slack: {url_env: NAME}}".to_owned()),
+        );
         return Vec::new();
     };
     let mut receivers = Vec::new();

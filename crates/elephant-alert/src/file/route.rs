@@ -7,8 +7,7 @@ use elephant_base::severity::Severity;
 use elephant_rule::params::yaml::{Kind, Node, Span};
 use elephant_ruleset::Pattern;
 
-const KEYS: [&str; 9] =
-    ["to", "severity", "engine", "queue", "user", "owner", "job", "flow", "cluster"];
+const KEYS: [&str; 9] = ["to", "severity", "engine", "queue", "user", "owner", "job", "flow", "cluster"];
 const EXAMPLE: &str = "write for example {to: team, severity: severe, queue: prod-*}";
 
 /// A route: an alert that meets all its conditions goes to its receivers. A value that is unknown meets no condition.
@@ -85,7 +84,8 @@ impl Route {
             match (key.value.as_str(), Aspect::of(&key.value)) {
                 ("to", _) => {
                     let names = listed(node).into_iter();
-                    route.named = names.filter_map(|node| Some((node.span.clone(), reader.text(node)?))).collect();
+                    route.named =
+                        names.filter_map(|node| Some((node.span.clone(), reader.text(node)?))).collect();
                 }
                 ("severity", _) => route.severity = reader.severity(node).unwrap_or(route.severity),
                 (_, Some(aspect)) => route.conditions.push((aspect, patterns(node, reader))),

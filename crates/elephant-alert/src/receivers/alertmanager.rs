@@ -71,7 +71,8 @@ fn labels(alert: &Alert, kind: &str, severity: Severity) -> BTreeMap<&'static st
 
 fn annotations(alert: &Alert, troubles: &[&News]) -> BTreeMap<&'static str, String> {
     let join = |text: &dyn Fn(&News) -> String, between: &str| {
-        let texts: Vec<String> = troubles.iter().map(|news| text(news)).filter(|text| !text.is_empty()).collect();
+        let texts: Vec<String> =
+            troubles.iter().map(|news| text(news)).filter(|text| !text.is_empty()).collect();
         texts.join(between)
     };
     let about: Vec<String> =

@@ -83,7 +83,10 @@ fn json(value: &impl Serialize) -> String {
 /// What identifies an alert: the run, and what is new or worse in it.
 fn identity(alert: &Alert) -> u128 {
     let run = &alert.run;
-    let mut text = format!("{}\n{:?}\n{:?}\n{:?}\n{}", run.id, run.attempt, run.submitted_at, run.finished_at, alert.job);
+    let mut text = format!(
+        "{}\n{:?}\n{:?}\n{:?}\n{}",
+        run.id, run.attempt, run.submitted_at, run.finished_at, alert.job
+    );
     for found in alert.troubles.iter().flat_map(|news| &news.findings) {
         text = text + "\n" + &found.fingerprint + " " + &found.change + " " + found.severity.name();
     }

@@ -72,7 +72,9 @@ pub(super) fn message(alert: &Alert) -> Message {
         Block::Section { text: None, fields: fields.collect() },
     ];
     let shown = alert.troubles.iter().take(MOST_TROUBLES);
-    blocks.extend(shown.map(|news| Block::Section { text: Some(Text::marked(trouble(news))), fields: Vec::new() }));
+    blocks.extend(
+        shown.map(|news| Block::Section { text: Some(Text::marked(trouble(news))), fields: Vec::new() }),
+    );
     let more = not_shown(alert, MOST_TROUBLES).map(Text::marked);
     // The address is made from that of the server and an id in which all but letters and digits are encoded.
     let link = alert.run.link.as_ref().map(|link| Text::marked(format!("<{link}|Page of the application>")));
@@ -89,7 +91,8 @@ fn trouble(news: &News) -> String {
     }
     if !news.settings.is_empty() {
         // A name with backticks would end the block.
-        let settings = news.settings.join("\n").replace('`', "'");
+        let settings: Vec<String> = news.settings.iter().map(|set| clean(set).replace('`', "'")).collect();
+        let settings = settings.join("\n");
         text = text + "\n```" + &escaped_lines(&settings, SETTINGS) + "```";
     }
     if let Some(saves) = &news.saves {

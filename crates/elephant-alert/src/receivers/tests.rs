@@ -115,7 +115,9 @@ fn names_are_no_links_mentions_or_commands_in_slack() {
 fn collect(value: &Value, texts: &mut Vec<(String, String, bool)>) {
     match value {
         Value::Object(fields) => {
-            if let (Some(Value::String(kind)), Some(Value::String(text))) = (fields.get("type"), fields.get("text")) {
+            if let (Some(Value::String(kind)), Some(Value::String(text))) =
+                (fields.get("type"), fields.get("text"))
+            {
                 let verbatim = fields.get("verbatim") == Some(&Value::Bool(true));
                 texts.push((kind.clone(), text.clone(), verbatim));
             }
@@ -141,7 +143,10 @@ fn alertmanager_gets_postable_alerts_with_few_and_stable_labels() {
         fits(&schema, &posted);
         for one in posted.as_array().unwrap() {
             let labels = one["labels"].as_object().unwrap();
-            assert_eq!((&labels["alertname"], &labels["severity"]), (&json!("ElephantTrouble"), &json!("severe")));
+            assert_eq!(
+                (&labels["alertname"], &labels["severity"]),
+                (&json!("ElephantTrouble"), &json!("severe"))
+            );
             let known = ["alertname", "severity", "kind", "job", "queue", "cluster"];
             assert!(labels.keys().all(|name| known.contains(&name.as_str())), "{labels:?}");
             assert!(labels.values().all(|value| !value.as_str().unwrap().trim().is_empty()));
@@ -218,7 +223,10 @@ fn lineage_gets_a_facet_on_the_run_of_sparks_integration_if_a_setting_names_it()
     assert_eq!(event["run"]["runId"], json!(run));
     assert_eq!(event["job"], json!({ "namespace": "etl", "name": "nightly_etl" }));
     let facet = &event["run"]["facets"]["elephantRs_troubles"];
-    assert_eq!((&facet["resourceUsedGbHours"], &facet["troubles"][0]["saves"]), (&json!(12.5), &json!("NightlyEtl")));
+    assert_eq!(
+        (&facet["resourceUsedGbHours"], &facet["troubles"][0]["saves"]),
+        (&json!(12.5), &json!("NightlyEtl"))
+    );
     assert_eq!(event["run"]["facets"].get("parent"), None);
 }
 

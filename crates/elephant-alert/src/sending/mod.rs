@@ -9,9 +9,9 @@ use std::sync::mpsc::{Receiver as Outcomes, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Alert;
 use super::file::{AlertFile, Receiver};
 use super::receivers::{Message, message};
-use super::Alert;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_store::{Store, StoreError, WaitingAlert};
 use transport::{Failure, Transport};
@@ -72,7 +72,9 @@ pub fn deliver(
     match store.drop_old_alerts(now, LONGEST_WAIT)? {
         0 => {}
         1 => delivered.warnings.push("an alert that could not be sent for a day is dropped".to_owned()),
-        count => delivered.warnings.push(format!("{count} alerts that could not be sent for a day are dropped")),
+        count => {
+            delivered.warnings.push(format!("{count} alerts that could not be sent for a day are dropped"))
+        }
     }
     for alert in alerts {
         for receiver in file.receivers_of(alert) {
@@ -218,3 +220,8 @@ fn record(
     delivered.warnings.push(format!("{name}: {why}; {wait} for the next turn, at most a day"));
     Ok(())
 }
+
+#[cfg(all(test, unix, feature = "http"))]
+mod http_tests;
+#[cfg(all(test, unix))]
+mod tests;

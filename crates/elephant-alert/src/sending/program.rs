@@ -2,30 +2,37 @@
 
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::transport::Failure;
+
 /// How often it is looked whether the program has ended.
-const STEP: Duration = Duration::from_millis(20);
+const STEP: Duration = Duration::from_millis(50);
 
 /// Runs a program with the content as its standard input. It is killed if it does not end in time.
-pub(super) fn run(command: &[String], content: &str, within: Duration) -> Result<(), String> {
+pub(super) fn run(command: &[String], content: &str, within: Duration) -> Result<(), Failure> {
     let Some((program, arguments)) = command.split_first() else {
-        return Err("the program is missing".to_owned());
+        return Err(Failure::Broken("the program is missing".to_owned()));
     };
+    let later = |why: String| Failure::Later { why: format!("{program} {why}"), after: None };
     let mut run = Command::new(program);
     run.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = run.spawn().map_err(|error| format!("{program} cannot be started: {}", error.kind()))?;
+    let started = run.spawn();
+    let mut child =
+        started.map_err(|error| Failure::Broken(format!("{program} cannot be started: {}", error.kind())))?;
     let content = content.to_owned();
     // A program that does not read must not hold up the clock.
     let input = child.stdin.take();
-    let written = thread::spawn(move || input.is_some_and(|mut input| input.write_all(content.as_bytes()).is_ok()));
-    let status = wait(&mut child, within).map_err(|why| format!("{program} {why}"))?;
-    match status {
-        // Its standard input is closed now, so that the thread ends.
-        0 if written.join().unwrap_or_default() => Ok(()),
-        0 => Err(format!("{program} did not read the message")),
-        status => Err(format!("{program} ends with status {status}")),
+    let (told, written) = channel();
+    thread::spawn(move || {
+        told.send(input.is_some_and(|mut input| input.write_all(content.as_bytes()).is_ok()))
+    });
+    match wait(&mut child, within).map_err(later)? {
+        0 if written.recv_timeout(STEP).unwrap_or_default() => Ok(()),
+        0 => Err(later("did not read the message".to_owned())),
+        status => Err(later(format!("ends with status {status}"))),
     }
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use super::program;
 use crate::file::Receiver;
+#[cfg(feature = "http")]
+use crate::file::{Endpoint, Source};
 use crate::receivers::{Body, Message};
 #[cfg(feature = "http")]
 use elephant_engine::watch::{Client, Unaccepted};
@@ -23,75 +25,68 @@ pub(super) enum Failure {
 }
 
 /// A way to a receiver, with its secrets.
-pub(super) struct Transport {
+pub(super) enum Transport {
+    Program,
     #[cfg(feature = "http")]
-    http: Option<Http>,
+    Http(Http),
 }
 
 #[cfg(feature = "http")]
-struct Http {
+pub(super) struct Http {
     client: Client,
-    endpoint: crate::file::Endpoint,
+    endpoint: Endpoint,
     authorization: Option<String>,
 }
 
 impl Transport {
     /// The way to a receiver; the error says why there is none.
-    #[cfg(feature = "http")]
-    pub(super) fn to(receiver: &Receiver) -> Result<Self, String> {
-        let http = receiver.endpoint().map(|endpoint| {
-            let token = endpoint.token.as_ref().map(|token| token.value()).transpose()?;
-            let authorization = token.map(|token| format!("Bearer {token}"));
-            Ok::<_, String>(Http { client: Client::new(LONGEST), endpoint: endpoint.clone(), authorization })
-        });
-        Ok(Self { http: http.transpose()? })
-    }
-
-    #[cfg(not(feature = "http"))]
     pub(super) fn to(receiver: &Receiver) -> Result<Self, String> {
         match receiver.endpoint() {
+            None => Ok(Self::Program),
+            #[cfg(feature = "http")]
+            Some(endpoint) => Http::to(endpoint).map(Self::Http),
+            #[cfg(not(feature = "http"))]
             Some(_) => Err("this build cannot send by HTTP".to_owned()),
-            None => Ok(Self {}),
         }
     }
 
     /// Sends a message. The receiver has at most `left` for it.
     pub(super) fn send(&self, message: &Message, left: Duration) -> Result<(), Failure> {
         let within = left.min(LONGEST);
-        match &message.body {
-            Body::Mail { command, content } => program::run(command, content, within).map_err(Failure::later),
-            Body::Post { path, content_type, content } => self.post(path, content_type, content, within),
+        match (self, &message.body) {
+            (Self::Program, Body::Mail { command, content }) => program::run(command, content, within),
+            #[cfg(feature = "http")]
+            (Self::Http(http), Body::Post { path, content_type, content }) => {
+                http.post((path, content_type), content, within)
+            }
+            _ => Err(Failure::Broken("the message is for a receiver of another kind".to_owned())),
         }
-    }
-
-    #[cfg(feature = "http")]
-    fn post(
-        &self,
-        path: &str,
-        content_type: &str,
-        content: &str,
-        within: Duration,
-    ) -> Result<(), Failure> {
-        let Some(http) = &self.http else { return Err(Failure::Broken("it has no address".to_owned())) };
-        let url = http.endpoint.address(path).map_err(Failure::Broken)?;
-        let mut headers = vec![("Content-Type", content_type)];
-        headers.extend(http.authorization.as_deref().map(|value| ("Authorization", value)));
-        http.client.send(&url, &headers, content.as_bytes(), within).map_err(Failure::of)
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self)]
-    fn post(&self, _: &str, _: &str, _: &str, _: Duration) -> Result<(), Failure> {
-        Err(Failure::Broken("this build cannot send by HTTP".to_owned()))
     }
 }
 
-impl Failure {
-    fn later(why: String) -> Self {
-        Self::Later { why, after: None }
+#[cfg(feature = "http")]
+impl Http {
+    fn to(endpoint: &Endpoint) -> Result<Self, String> {
+        let token = endpoint.token.as_ref().map(Source::value).transpose()?;
+        let authorization = token.map(|token| format!("Bearer {token}"));
+        Ok(Self { client: Client::new(LONGEST), endpoint: endpoint.clone(), authorization })
     }
 
-    #[cfg(feature = "http")]
+    fn post(
+        &self,
+        (path, content_type): (&str, &str),
+        content: &str,
+        within: Duration,
+    ) -> Result<(), Failure> {
+        let url = self.endpoint.address(path).map_err(Failure::Broken)?;
+        let mut headers = vec![("Content-Type", content_type)];
+        headers.extend(self.authorization.as_deref().map(|value| ("Authorization", value)));
+        self.client.send(&url, &headers, content.as_bytes(), within).map_err(Failure::of)
+    }
+}
+
+#[cfg(feature = "http")]
+impl Failure {
     fn of(Unaccepted { status, retry_after, why }: Unaccepted) -> Self {
         match status {
             // It is wrong, or too large.

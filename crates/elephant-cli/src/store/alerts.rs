@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::super::output;
 use super::{failed, now};
-use elephant_alert::{AlertFile, Delivered, Judging, Recent, Told, deliver, dry_run};
+use elephant_alert::{AlertFile, AlertFileError, Delivered, Judging, Recent, Told, deliver, dry_run};
 use elephant_ruleset::RuleSet;
 use elephant_store::{Place, Store, StoreError};
 
@@ -52,6 +52,7 @@ fn public_url(text: &str) -> Result<String, String> {
 /// Receivers, and what messages to them have.
 pub(crate) struct Alerts {
     file: AlertFile,
+    #[cfg(feature = "serve")]
     public_url: Option<String>,
 }
 
@@ -59,15 +60,24 @@ impl AlertArgs {
     /// The receivers, if any were named. They must be usable, unless nothing is sent.
     pub(crate) fn load(&self, is_dry: bool) -> Result<Option<Alerts>, Box<dyn Error>> {
         let Some(path) = &self.alerts else { return Ok(None) };
-        let file = AlertFile::read(path)?;
+        let file = AlertFile::read(path).inspect_err(|error| {
+            // Without the lines of the file: one may have a secret, which does not belong there.
+            if let AlertFileError::Invalid(problems) = error {
+                problems.iter().for_each(|problem| output::print_message("error", &problem.to_string()));
+            }
+        });
+        let file = file.map_err(|error| match error {
+            AlertFileError::Invalid(_) => format!("{} cannot be used as it is", path.display()).into(),
+            other => Box::<dyn Error>::from(other),
+        })?;
         if !is_dry {
             file.check()?;
         }
-        #[cfg(feature = "serve")]
-        let public_url = self.public_url.clone();
-        #[cfg(not(feature = "serve"))]
-        let public_url = None;
-        Ok(Some(Alerts { file, public_url }))
+        Ok(Some(Alerts {
+            file,
+            #[cfg(feature = "serve")]
+            public_url: self.public_url.clone(),
+        }))
     }
 
     /// Whether receivers were named.
@@ -116,23 +126,16 @@ impl Alerts {
         (place, cluster): (&Place, Option<&str>),
         recent: Recent,
         rules: &RuleSet,
-    ) -> Option<Delivered> {
-        let told = self.news(cluster, recent, rules).and_then(|told| {
-            self.warn_of_left_out(&told);
-            deliver(&Store::open(place)?, &self.file, &told.alerts, now())
+    ) -> Delivered {
+        let delivered = self.news(cluster, recent, rules).and_then(|told| {
+            let mut delivered = deliver(&Store::open(place)?, &self.file, &told.alerts, now())?;
+            delivered.warnings.extend(left_out(&told));
+            Ok(delivered)
         });
-        match told {
-            Ok(delivered) => {
-                for warning in &delivered.warnings {
-                    output::print_message("warning", &format!("alerts: {warning}"));
-                }
-                Some(delivered)
-            }
-            Err(error) => {
-                output::print_message("warning", &format!("alerts: {}", failed(place, "read", &error)));
-                None
-            }
-        }
+        delivered.unwrap_or_else(|error| Delivered {
+            warnings: vec![failed(place, "read", &error).to_string()],
+            ..Delivered::default()
+        })
     }
 
     /// What would be sent, as text.
@@ -143,12 +146,15 @@ impl Alerts {
         rules: &RuleSet,
     ) -> Result<String, StoreError> {
         let told = self.news(cluster, recent, rules)?;
-        self.warn_of_left_out(&told);
-        dry_run(&Store::open(place)?, &self.file, &told.alerts, now())
+        let text = dry_run(&Store::open(place)?, &self.file, &told.alerts, now())?;
+        Ok(left_out(&told).map(|line| format!("# {line}\n")).unwrap_or_default() + &text)
     }
 
     fn news(&self, cluster: Option<&str>, recent: Recent, rules: &RuleSet) -> Result<Told, StoreError> {
+        #[cfg(feature = "serve")]
         let link = |id: &str| self.link(id);
+        #[cfg(not(feature = "serve"))]
+        let link = |_: &str| None;
         recent.news(&Judging { rules, first_run: self.file.first_run(), cluster, link: &link })
     }
 
@@ -158,19 +164,18 @@ impl Alerts {
         let base = self.public_url.as_ref()?;
         Some(format!("{base}{}", elephant_report::site::application_address(id)))
     }
+}
 
-    #[cfg(not(feature = "serve"))]
-    fn link(&self, _: &str) -> Option<String> {
-        self.public_url.clone()
-    }
+/// What is not known because there is too much of it.
+fn left_out(told: &Told) -> Option<String> {
+    let count = told.left_out;
+    (count > 0).then(|| format!("{count} applications were not compared, because too many have findings"))
+}
 
-    #[allow(clippy::unused_self)]
-    fn warn_of_left_out(&self, told: &Told) {
-        if told.left_out > 0 {
-            let message =
-                format!("alerts: {} applications were not compared, because too many have findings", told.left_out);
-            output::print_message("warning", &message);
-        }
+/// Prints what went wrong.
+pub(crate) fn warn(delivered: &Delivered) {
+    for warning in &delivered.warnings {
+        output::print_message("warning", &format!("alerts: {warning}"));
     }
 }
 
@@ -189,7 +194,15 @@ mod tests {
         use super::public_url;
         assert_eq!(public_url("https://e.example.com/"), Ok("https://e.example.com".to_owned()));
         assert_eq!(public_url("http://[::1]:8750"), Ok("http://[::1]:8750".to_owned()));
-        for text in ["e.example.com", "https://", "https://a|b", "https://a>b", "https://a b", "ftp://a", "https://u@a"] {
+        for text in [
+            "e.example.com",
+            "https://",
+            "https://a|b",
+            "https://a>b",
+            "https://a b",
+            "ftp://a",
+            "https://u@a",
+        ] {
             assert!(public_url(text).is_err(), "{text}");
         }
     }

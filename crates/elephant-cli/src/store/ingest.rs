@@ -10,7 +10,7 @@ use super::super::finding_args::RuleArgs;
 use super::super::input_args::InputArgs;
 use super::super::output::Output;
 use super::super::path_args::{Inputs, PathArgs};
-use super::alerts::{Alerts, DryRunArgs, summary};
+use super::alerts::{Alerts, DryRunArgs};
 use super::{ClusterArg, StoreArgs, nothing_shown, now, seeing, stored_in, without_filters};
 use elephant_engine::engine::{self, Keeper, Options};
 use elephant_engine::results::ApplicationReport;
@@ -69,7 +69,8 @@ impl Ingest {
         let mut store = self.store.create()?;
         store.set_cluster(self.cluster.cluster.clone());
         let begin = |alerts: &Alerts| alerts.begin(place, cluster);
-        let recent = alerts.as_ref().map(begin).transpose().map_err(|error| self.store.failed("read", &error))?;
+        let recent =
+            alerts.as_ref().map(begin).transpose().map_err(|error| self.store.failed("read", &error))?;
         let see = |app: &ApplicationReport| recent.iter().for_each(|recent| recent.see(app));
         let kept = self.input.run(|progress| {
             store.keep_changed(inputs.named(), &options.limits, (rules.hash(), now()), |named, keeper| {
@@ -83,8 +84,9 @@ impl Ingest {
         let stored = stored.map_err(failed)?;
         self.input.warn(&read.problems, None);
         output.write(|out| writeln!(out, "{}", self.result(&read, &stored)))?;
-        let told = alerts.zip(recent).and_then(|(alerts, recent)| alerts.tell((place, cluster), recent, &rules));
-        told.as_ref().and_then(summary).iter().for_each(|line| self.input.note(line));
+        if let Some((alerts, recent)) = alerts.zip(recent) {
+            self.input.tell_of_alerts(&alerts.tell((place, cluster), recent, &rules));
+        }
         let Stored { unchanged, cut, .. } = stored;
         // It is not an error if all files are unchanged.
         let nothing_new = unchanged > 0 && read.summary.applications == 0;

@@ -10,9 +10,9 @@ use clap::{Args, ValueHint};
 use super::super::counts::duration;
 use super::super::finding_args::RuleArgs;
 use super::super::{Exit, interrupt, output};
+use super::alerts::{AlertArgs, Alerts, warn};
 use super::posted::Receiver;
 use super::prune::{before, kept};
-use super::alerts::{AlertArgs, Alerts};
 use super::{ClusterArg, StoreArgs, keep_new, to_write};
 use elephant_base::limits::Limits;
 use elephant_base::units::{Millis, Timestamp};
@@ -190,7 +190,7 @@ impl Reading {
         let see = |app: &ApplicationReport| recent.iter().for_each(|recent| recent.see(app));
         let stored = keep_new((&mut store, place), paths, rules, Limits::default(), &see)?;
         if let Some((alerts, recent)) = self.alerts.as_ref().zip(recent) {
-            alerts.tell((place, cluster), recent, rules);
+            warn(&alerts.tell((place, cluster), recent, rules));
         }
         let removed = match self.keep {
             // By whole days, because removing locks the store: once a day, not in each turn.

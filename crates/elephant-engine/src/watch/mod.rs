@@ -26,9 +26,9 @@ use std::time::{Duration, SystemTime};
 pub use application::{Flag, Identity, Judges, LiveApplication};
 pub use log::WatchedLog;
 #[cfg(feature = "http")]
-pub use rest::{Client, Unaccepted};
-#[cfg(feature = "http")]
 pub use rest::TIMEOUT;
+#[cfg(feature = "http")]
+pub use rest::{Client, Unaccepted};
 #[cfg(feature = "http")]
 pub use servers::Questions;
 #[cfg(feature = "http")]

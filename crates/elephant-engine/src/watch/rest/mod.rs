@@ -8,8 +8,8 @@ mod yarn;
 
 use std::time::Duration;
 
-pub use client::{Client, Unaccepted};
 pub(crate) use client::RestError;
+pub use client::{Client, Unaccepted};
 use mapreduce::MapReduceJob;
 use source::Source;
 use spark::SparkApplication;

@@ -47,6 +47,10 @@ mod tests {
         for (written, expected) in [
             ("https://elephant.example", Some("https://elephant.example")),
             ("http://10.0.0.7:8750/", Some("http://10.0.0.7:8750")),
+            ("http://[::1]:8750", Some("http://[::1]:8750")),
+            ("https://a|b", None),
+            ("https://a>b", None),
+            ("https://", None),
             ("https://elephant.example/fleet", None),
             ("https://elephant.example/?a=b", None),
             ("https://user:secret@elephant.example", None),

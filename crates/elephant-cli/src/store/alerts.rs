@@ -21,10 +21,10 @@ pub(crate) struct AlertArgs {
     /// Tell the receivers in this file, as YAML, what is new or worse in applications that ended within the last day
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     alerts: Option<PathBuf>,
-    /// The address of the server of `serve`, for links to the pages of applications
+    /// The address under which people reach `serve`: scheme and name, no path; links in messages begin with it
     #[cfg(feature = "serve")]
-    #[arg(long, value_name = "URL", value_parser = public_url, requires = "alerts", value_hint = ValueHint::Url)]
-    public_url: Option<String>,
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(super) public_url: Option<elephant_serve::PublicUrl>,
 }
 
 /// The same of commands that can show what they would send.
@@ -36,17 +36,6 @@ pub(crate) struct DryRunArgs {
     /// Print what would be sent; nothing is sent, and nothing is stored
     #[arg(long, requires = "alerts")]
     pub(crate) alerts_dry_run: bool,
-}
-
-/// An address to which paths are added, without a slash at its end. Messages have it as a link.
-#[cfg(feature = "serve")]
-fn public_url(text: &str) -> Result<String, String> {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-._~:/%[]".contains(c);
-    match rest {
-        Some(rest) if !rest.is_empty() && rest.chars().all(fits) => Ok(text.trim_end_matches('/').to_owned()),
-        _ => Err("expected an address such as https://elephant.example.com".to_owned()),
-    }
 }
 
 /// Receivers, and what messages to them have.
@@ -76,7 +65,7 @@ impl AlertArgs {
         Ok(Some(Alerts {
             file,
             #[cfg(feature = "serve")]
-            public_url: self.public_url.clone(),
+            public_url: self.public_url.as_ref().map(ToString::to_string),
         }))
     }
 
@@ -184,26 +173,4 @@ pub(crate) fn summary(delivered: &Delivered) -> Option<String> {
     let Delivered { sent, waiting, .. } = delivered;
     let wait = if *waiting == 0 { String::new() } else { format!(", {waiting} wait") };
     (sent + waiting > 0).then(|| format!("alerts: {sent} sent{wait}"))
-}
-
-#[cfg(test)]
-mod tests {
-    #[cfg(feature = "serve")]
-    #[test]
-    fn the_address_of_the_server_can_stand_in_messages() {
-        use super::public_url;
-        assert_eq!(public_url("https://e.example.com/"), Ok("https://e.example.com".to_owned()));
-        assert_eq!(public_url("http://[::1]:8750"), Ok("http://[::1]:8750".to_owned()));
-        for text in [
-            "e.example.com",
-            "https://",
-            "https://a|b",
-            "https://a>b",
-            "https://a b",
-            "ftp://a",
-            "https://u@a",
-        ] {
-            assert!(public_url(text).is_err(), "{text}");
-        }
-    }
 }

@@ -18,7 +18,7 @@ use elephant_base::limits::Limits;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::results::ApplicationReport;
 use elephant_ruleset::RuleSet;
-use elephant_serve::{Access, Ingest, Posting, PublicUrl, Server, Turn, Viewers};
+use elephant_serve::{Access, Ingest, Posting, Server, Turn, Viewers};
 use elephant_store::Place;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -52,9 +52,6 @@ pub(crate) struct Serve {
     /// What each of these viewers may see, by user and queue, as YAML
     #[arg(long, value_name = "FILE", requires = "user_header", value_hint = ValueHint::FilePath)]
     rows: Option<PathBuf>,
-    /// Address under which others reach the pages: scheme and name, no path; answers have it as their link
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
-    public_url: Option<PublicUrl>,
     /// Accept histories that are sent with the token in this file (POST /api/v1/histories)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     token_file: Option<PathBuf>,
@@ -97,7 +94,7 @@ impl Serve {
             limits: elephant_serve::Limits::default(),
             ingest: self.ingest_loop()?,
             posting: self.posting()?,
-            public_url: self.public_url.clone(),
+            public_url: self.alerts.public_url.clone(),
             tell: |problem| output::print_message("warning", problem),
         })?;
         let stopper = server.stopper();

@@ -103,7 +103,9 @@ impl InputArgs {
     pub(super) fn tell_of_alerts(&self, delivered: &Delivered) {
         if !self.quiet {
             alerts::warn(delivered);
-            alerts::summary(delivered).iter().for_each(|line| output::print_note(line));
+            if let Some(line) = alerts::summary(delivered) {
+                output::print_note(&line);
+            }
         }
     }
 

@@ -30,8 +30,8 @@ fn skewed(folder: &Path, number: u32, ended_before: i64, times: i64) {
             .metric("Shuffle Read Metrics.Total Records Read", bytes);
     }
     let log = App::with(&[], 4, 1).stage(tasks).text();
-    let end = log.lines().filter(|line| line.contains("SparkListenerApplicationEnd"));
-    let end: i64 = digits(end.last().unwrap()).parse().unwrap();
+    let mut end = log.lines().filter(|line| line.contains("SparkListenerApplicationEnd"));
+    let end: i64 = digits(end.next_back().unwrap()).parse().unwrap();
     let shift = now() - ended_before - end;
     fs::create_dir_all(folder).unwrap();
     let id = format!("application_1700000000000_{number:04}");

@@ -154,10 +154,13 @@ fn mail(kind: &Spanned<String>, node: &Node, reader: &mut Reader<'_>) -> Option<
                 reader.error(&node.span, format!("\"{address}\" is no mail address"), help);
             }
         }
-        let addresses = texts.into_iter().map(|(_, address)| address);
+        if key.value == "from" && texts.len() > 1 {
+            reader.error(&node.span, "a mail has one sender", Some("write one address".to_owned()));
+        }
+        let mut addresses = texts.into_iter().map(|(_, address)| address);
         match key.value.as_str() {
             "to" => mail.to = addresses.collect(),
-            "from" => mail.from = addresses.last(),
+            "from" => mail.from = addresses.next(),
             _ => {}
         }
     }

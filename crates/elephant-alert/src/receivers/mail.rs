@@ -37,7 +37,7 @@ pub(super) fn message(mail: &Mail, alert: &Alert) -> String {
     let _ = writeln!(text, "Message-ID: <{:032x}@elephant-rs.invalid>", identity(alert));
     let headers = "Auto-Submitted: auto-generated\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\
                    Content-Transfer-Encoding: 8bit\n\n";
-    text = text + headers;
+    text += headers;
     for (label, value) in about(alert) {
         wrapped(&mut text, "", &format!("{label}: {value}"));
     }
@@ -108,7 +108,7 @@ fn encoded(text: &str) -> String {
                     written.push(char::from(byte));
                 }
                 b' ' => written.push('_'),
-                byte => written = written + &format!("={byte:02X}"),
+                byte => drop(write!(written, "={byte:02X}")),
             }
         }
         // A letter is in one word.

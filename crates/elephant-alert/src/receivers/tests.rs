@@ -192,7 +192,7 @@ fn a_webhook_gets_a_cloud_event_whose_id_stays() {
     assert_eq!(content_type, "application/cloudevents+json; charset=utf-8");
 }
 
-/// `RunEvent` of OpenLineage's specification with what it refers to.
+/// `RunEvent` of the specification of `OpenLineage` with what it refers to.
 fn run_event() -> Value {
     let uri = json!({ "type": "string", "format": "uri" });
     let uuid = json!({ "type": "string", "format": "uuid" });

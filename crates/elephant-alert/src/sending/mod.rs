@@ -69,13 +69,12 @@ pub fn deliver(
     now: Timestamp,
 ) -> Result<Delivered, StoreError> {
     let mut delivered = Delivered::default();
-    match store.drop_old_alerts(now, LONGEST_WAIT)? {
-        0 => {}
-        1 => delivered.warnings.push("an alert that could not be sent for a day is dropped".to_owned()),
-        count => {
-            delivered.warnings.push(format!("{count} alerts that could not be sent for a day are dropped"))
-        }
-    }
+    let dropped = match store.drop_old_alerts(now, LONGEST_WAIT)? {
+        0 => None,
+        1 => Some("an alert that could not be sent for a day is dropped".to_owned()),
+        count => Some(format!("{count} alerts that could not be sent for a day are dropped")),
+    };
+    delivered.warnings.extend(dropped);
     for alert in alerts {
         for receiver in file.receivers_of(alert) {
             store.queue_alert(&waiting(receiver, alert, now))?;
@@ -166,7 +165,7 @@ fn send(transport: &Transport, message: &Message, deadline: Instant) -> Outcome 
             return Outcome::Failed(why);
         }
         thread::sleep(after);
-        wait = wait * 2;
+        wait *= 2;
     }
     Outcome::Failed("the time for all receivers is over".to_owned())
 }
@@ -221,7 +220,9 @@ fn record(
     Ok(())
 }
 
-#[cfg(all(test, unix, feature = "http"))]
+#[cfg(test)]
+#[cfg(all(unix, feature = "http"))]
 mod http_tests;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -11,6 +11,9 @@ use super::transport::Failure;
 /// How often it is looked whether the program has ended.
 const STEP: Duration = Duration::from_millis(50);
 
+/// The exit status that says that the message is wrong (`EX_DATAERR` of sendmail and others).
+const DATA_ERROR: i32 = 65;
+
 /// Runs a program with the content as its standard input. It is killed if it does not end in time.
 pub(super) fn run(command: &[String], content: &str, within: Duration) -> Result<(), Failure> {
     let Some((program, arguments)) = command.split_first() else {
@@ -32,6 +35,7 @@ pub(super) fn run(command: &[String], content: &str, within: Duration) -> Result
     match wait(&mut child, within).map_err(later)? {
         0 if written.recv_timeout(STEP).unwrap_or_default() => Ok(()),
         0 => Err(later("did not read the message".to_owned())),
+        DATA_ERROR => Err(Failure::Refused(format!("{program} ends with status {DATA_ERROR}"))),
         status => Err(later(format!("ends with status {status}"))),
     }
 }

@@ -81,6 +81,15 @@ fn a_program_that_hangs_is_killed_and_one_that_fails_is_tried_again() {
 }
 
 #[test]
+fn a_message_that_a_program_refuses_is_dropped() {
+    let stored = Stored::new();
+    let refused =
+        deliver(&stored.store, &stored.mail("exit 65", ""), &[alert_with("etl", 1)], at(0)).unwrap();
+    let expected = "team: an alert on spark · etl was refused and is dropped: /bin/sh ends with status 65";
+    assert_eq!((refused.waiting, refused.warnings), (0, vec![expected.to_owned()]));
+}
+
+#[test]
 fn what_cannot_be_sent_for_a_day_is_dropped() {
     let stored = Stored::new();
     deliver(&stored.store, &stored.mail("exit 1", ""), &[alert_with("etl", 1)], at(0)).unwrap();

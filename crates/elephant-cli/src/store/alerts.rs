@@ -52,7 +52,9 @@ impl AlertArgs {
         let file = AlertFile::read(path).inspect_err(|error| {
             // Without the lines of the file: one may have a secret, which does not belong there.
             if let AlertFileError::Invalid(problems) = error {
-                problems.iter().for_each(|problem| output::print_message("error", &problem.to_string()));
+                for problem in problems {
+                    output::print_message("error", &problem.to_string());
+                }
             }
         });
         let file = file.map_err(|error| match error {
@@ -79,10 +81,7 @@ impl AlertArgs {
 impl Alerts {
     /// Begins to note the applications of a reading, as they are compared with this store.
     pub(crate) fn begin(&self, place: &Place, cluster: Option<&str>) -> Result<Recent, StoreError> {
-        self.begin_in(Store::open(place)?, cluster)
-    }
-
-    fn begin_in(&self, mut store: Store, cluster: Option<&str>) -> Result<Recent, StoreError> {
+        let mut store = Store::open(place)?;
         store.set_cluster(cluster.map(str::to_owned));
         Ok(Recent::new(store, &self.file, now()))
     }

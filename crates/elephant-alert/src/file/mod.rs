@@ -23,9 +23,8 @@ use elephant_rule::params::words::did_you_mean;
 use elephant_rule::params::yaml::{Kind, Node, documents};
 use elephant_rule::params::{Importance, Problems, RuleFile, RuleProblem};
 
-pub(crate) use endpoint::Endpoint;
 #[cfg(feature = "http")]
-pub(crate) use endpoint::Source;
+pub(crate) use endpoint::{Endpoint, Source};
 use entries::Reader;
 pub(crate) use receiver::{Mail, Receiver, To};
 use route::Route;

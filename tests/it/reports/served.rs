@@ -10,19 +10,49 @@ use crate::cli::serve::Served;
 fn served() -> (Served, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("fleet.db").to_str().unwrap().to_owned();
+    let flow = folder.path().join("flow");
+    std::fs::create_dir(&flow).unwrap();
+    for (id, run, task) in [("app-1", "1", "extract"), ("app-2", "1", "load"), ("app-3", "2", "extract")] {
+        std::fs::write(flow.join(id), log_of_a_flow(id, run, task)).unwrap();
+    }
     let paths = ["testdata/done", "testdata/hadoop1", "testdata/spark/3.5.9", "testdata/broken"];
-    crate::cli::store::run(&[&["ingest", "--quiet", "--store", &store], &paths[..]].concat());
+    let own = ["ingest", "--quiet", "--store", &store, flow.to_str().unwrap()];
+    crate::cli::store::run(&[&own[..], &paths[..]].concat());
     (Served::start(&["--store", &store]), folder)
 }
 
+/// A log of an application that Airflow started.
+fn log_of_a_flow(id: &str, run: &str, task: &str) -> String {
+    let settings = json!({
+        "spark.airflow.ctx.dag_id": "nightly / etl",
+        "spark.airflow.ctx.dag_run_id": run,
+        "spark.airflow.ctx.task_id": task,
+    });
+    let start = json!({"Event": "SparkListenerApplicationStart", "App Name": task, "App ID": id,
+        "Timestamp": 1_790_000_000_000_i64, "User": "alice"});
+    let events = [
+        json!({"Event": "SparkListenerLogStart", "Spark Version": "3.5.1"}),
+        start,
+        json!({"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": settings}),
+        json!({"Event": "SparkListenerApplicationEnd", "Timestamp": 1_790_000_060_000_i64}),
+    ];
+    events.iter().map(|event| format!("{event}\n")).collect()
+}
+
 /// A page of each kind.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 18] = [
     "/",
     "/search?severity=low&sort=waste",
     "/search?q=nothing-has-this-name",
     "/application/app-20261121094226-0000",
     "/application/job_1795256319232_0001",
     "/job/execkill-3.5.9",
+    "/flow/nightly%20%2F%20etl",
+    "/flow/nightly%20%2F%20etl?run=1",
+    "/flow/nightly%20%2F%20etl?run=2&with=1",
+    "/compare?a=app-1&b=app-2",
+    "/failures",
+    "/failures/heap-space",
     "/user/alice",
     "/queue/root.default",
     "/nodes",
@@ -41,6 +71,9 @@ fn axe_finds_no_violations_on_pages_of_the_server() {
             browser.window(width, 900);
             browser.prefer(scheme);
             browser.visit(&format!("http://{}{path}", server.address));
+            let is_problem =
+                browser.value("document.querySelector('h1').textContent.startsWith('There is no')");
+            assert_eq!(is_problem, json!(path == "/nope"), "{path}");
             let place = format!("{path}, {width} pixels wide, {scheme}");
             assert_eq!(violations(&browser, &axe), json!([]), "{place}");
             if width > 80 {

@@ -11,8 +11,13 @@ const STYLES: [Code; 3] = [frame::STYLE, frame::CHART_STYLE, frame::SITE_STYLE];
 const SCRIPTS: [Code; 1] = [frame::SORT];
 
 /// The pages that every page has a link to.
-const PAGES: [(&str, &str); 4] =
-    [("/", "Overview"), ("/search", "Applications"), ("/nodes", "Nodes"), ("/rules", "Rules")];
+const PAGES: [(&str, &str); 5] = [
+    ("/", "Overview"),
+    ("/search", "Applications"),
+    ("/nodes", "Nodes"),
+    ("/rules", "Rules"),
+    ("/failures", "Failures"),
+];
 
 /// A page with fewer sections needs no links to them.
 const FEW_SECTIONS: usize = 4;

@@ -188,7 +188,7 @@ impl Store {
             }
             MemberOf::Job(key) => {
                 let job =
-                    "application.counts IS TRUE AND application.job IN (SELECT job FROM job WHERE key = ?1)";
+                    "application.counts IS TRUE AND application.job = (SELECT job FROM job WHERE key = ?1)";
                 vec![Rows::of(job, named(key))]
             }
             MemberOf::AnyExecution(user) => vec![Rows::of_any_execution(user)],

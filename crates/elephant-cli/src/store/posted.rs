@@ -9,10 +9,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{nothing_shown, now, to_write};
+use super::alerts::{Alerts, warn};
+use super::{nothing_shown, now, seeing, to_write};
 use elephant_base::limits::Limits;
 use elephant_base::units::{Bytes, Millis};
 use elephant_engine::engine::{self, Options};
+use elephant_engine::results::ApplicationReport;
 use elephant_input::named::Named;
 use elephant_input::storage::{Listing, Stat, Storage, Storages};
 use elephant_ruleset::RuleSet;
@@ -31,6 +33,8 @@ pub(super) struct Receiver {
     pub(super) place: Place,
     pub(super) cluster: Option<String>,
     pub(super) rules: RuleSet,
+    /// Who is told what is new or worse.
+    pub(super) alerts: Option<Alerts>,
 }
 
 /// What was found in a history.
@@ -58,9 +62,15 @@ impl Receiver {
         store.set_cluster(self.cluster.clone());
         let paths = [path];
         let named = Named { storages: Some(&storages), ..Named::from(&paths[..]) };
+        let cluster = self.cluster.as_deref();
+        let begin = |alerts: &Alerts| alerts.begin(&self.place, cluster);
+        let recent = self.alerts.as_ref().map(begin).transpose().map_err(unstored)?;
+        let see = |app: &ApplicationReport| recent.iter().for_each(|recent| recent.see(app));
         let reports = std::sync::Mutex::new(Vec::new());
         let read = store.keep_changed(named, &limits, (self.rules.hash(), now()), |named, keeper| {
-            let report = engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0;
+            let report = seeing(keeper, &see, |keeper| {
+                engine::analyze_keeping(named, basis, &options, &progress, (keeper, None)).0
+            });
             let json = report.applications.iter().map(elephant_report::json_of);
             let mut reports = reports.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             reports.extend(json);
@@ -68,6 +78,9 @@ impl Receiver {
         });
         let (read, stored) = read.map_err(unstored)?;
         let stored = stored.map_err(unstored)?;
+        if let Some((alerts, recent)) = self.alerts.as_ref().zip(recent) {
+            warn(&alerts.tell((&self.place, cluster), recent, &self.rules));
+        }
         let reports = reports.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let applications: Option<Vec<Box<RawValue>>> = reports.into_iter().map(as_json).collect();
         let applications = applications.ok_or_else(|| Unkept::Store("a report is no JSON".to_owned()))?;

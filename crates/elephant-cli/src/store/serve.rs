@@ -126,6 +126,7 @@ impl Serve {
             place: self.store.store.clone(),
             cluster: self.cluster.cluster.clone(),
             rules: self.rules.load()?,
+            alerts: self.alerts.load(false)?,
         };
         let posting = Posting::new(token.trim().to_owned(), move |posted| receiver.keep(posted));
         Ok(Some(posting.map_err(|error| format!("the token in {shown} cannot be used: {error}"))?))
@@ -134,8 +135,10 @@ impl Serve {
     /// What reads the histories, if any are named.
     fn ingest_loop(&self) -> Result<Option<Ingest>, Box<dyn Error>> {
         if self.ingest.is_empty() {
-            if self.alerts.are_given() {
-                return Err("--alerts tells what --ingest finds".into());
+            if self.alerts.are_given() && self.token_file.is_none() {
+                return Err(
+                    "--alerts tells what --ingest finds, and what is in histories that are sent".into()
+                );
             }
             return match &self.cluster.cluster {
                 Some(_) if self.token_file.is_none() => {

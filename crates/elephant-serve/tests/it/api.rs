@@ -124,6 +124,9 @@ fn the_description_is_that_of_the_routes() {
             let name = parameter["name"].as_str().unwrap();
             let is_in_path = path.contains(&format!("{{{name}}}"));
             assert_eq!(parameter["in"] == "path", is_in_path, "{path} {name}");
+            if is_in_path {
+                continue;
+            }
             let values = parameter["schema"]["enum"].as_array().cloned().unwrap_or_default();
             for value in &values {
                 let answer = server.get(&format!("{address}?{name}={}", value.as_str().unwrap()));

@@ -36,7 +36,7 @@ fn log_of_a_flow(id: &str, run: &str, task: &str) -> String {
         json!({"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": settings}),
         json!({"Event": "SparkListenerApplicationEnd", "Timestamp": 1_790_000_060_000_i64}),
     ];
-    events.iter().map(|event| format!("{event}\n")).collect()
+    events.map(|event| event.to_string()).join("\n") + "\n"
 }
 
 /// A page of each kind.

@@ -133,6 +133,7 @@ fn operation(path: &str) -> String {
     rest.replace(['{', '}'], "").replace(['/', '.'], "_")
 }
 
+/// A parameter. One without a value is the same as none.
 fn parameter(parameter: &Parameter) -> Value {
     let (Parameter { name, about, kind }, is_in_path) = (parameter, parameter.is_in_path());
     let place = if is_in_path { "path" } else { "query" };
@@ -140,9 +141,13 @@ fn parameter(parameter: &Parameter) -> Value {
         Kind::Path => json!({"type": "string", "minLength": 1}),
         Kind::Text | Kind::Pattern | Kind::Moment => json!({"type": "string"}),
         Kind::Count { usual, most } => {
-            json!({"type": "integer", "minimum": 1, "maximum": most, "default": usual})
+            json!({"type": ["integer", "string"], "minimum": 1, "maximum": most, "maxLength": 0, "default": usual})
         }
-        Kind::Among(words) | Kind::PathAmong(words) => json!({"type": "string", "enum": words}),
+        Kind::Among(words) => {
+            let words: Vec<&str> = words.iter().copied().chain([""]).collect();
+            json!({"type": "string", "enum": words})
+        }
+        Kind::PathAmong(words) => json!({"type": "string", "enum": words}),
     };
     json!({"name": name, "in": place, "description": about, "required": is_in_path, "schema": schema})
 }

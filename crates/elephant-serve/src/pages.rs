@@ -227,21 +227,15 @@ pub(crate) fn flow(context: &Context<'_>, asked: &Asked) -> Result<Reply, Failur
             Ok(Reply::Content(HTML, site::flow(&history)?))
         }
         (None, Some(run)) => {
-            let runs = store.execution(key, run)?;
-            if runs.is_empty() {
-                return Err(missing(format!("execution \"{run}\"")));
-            }
-            Ok(Reply::Content(HTML, site::execution(key, run, &runs)?))
+            let execution = store.execution(key, run)?;
+            let execution = execution.ok_or_else(|| missing(format!("execution \"{run}\"")))?;
+            Ok(Reply::Content(HTML, site::execution(key, run, &execution)?))
         }
         (Some(_), None) => Err(Failure::Bad("the parameter run is missing".to_owned())),
         (Some(a), Some(b)) => {
-            let jobs = [store.jobs_of_execution(key, a)?, store.jobs_of_execution(key, b)?];
-            if let Some((run, _)) = [a, b].into_iter().zip(&jobs).find(|(_, jobs)| jobs.is_empty()) {
-                return Err(missing(format!("execution \"{run}\"")));
-            }
-            let two =
-                site::TwoExecutions { flow: key, runs: [a, b], jobs: jobs.each_ref().map(Vec::as_slice) };
-            Ok(Reply::Content(HTML, site::executions_compared(&two)?))
+            let jobs = store.two_executions(key, [a, b])?;
+            let jobs = jobs.map_err(|run| missing(format!("execution \"{run}\"")))?;
+            Ok(Reply::Content(HTML, site::executions_compared(key, [a, b], &jobs)?))
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Flows of schedulers: their executions, which may have applications of several engines, and the jobs in them.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::database::Row;
 use super::day::name_of;
 use super::selection::{DAY, Selection};
@@ -56,6 +59,46 @@ pub struct Execution {
     pub severity: Severity,
 }
 
+/// One execution of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneExecution {
+    /// The sums over its applications.
+    pub total: Group,
+    /// Its applications in the order of submission.
+    pub runs: Vec<Run>,
+    /// Its tasks in the order of their first submission; without applications of which the task is unknown.
+    pub tasks: Vec<Task>,
+}
+
+/// The applications of one task of a flow together. What is unknown of an application is missing in the sums; `None` if it
+/// is unknown of all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// What the scheduler calls it.
+    pub name: String,
+    /// The first submission.
+    pub begin: Option<Timestamp>,
+    /// From the first submission to the last end.
+    pub run_time: Option<Millis>,
+    /// How many applications there are.
+    pub applications: u64,
+    /// Memory used.
+    pub used_gb_hours: Option<f64>,
+    /// The part of it that was not needed.
+    pub wasted_gb_hours: Option<f64>,
+    /// The highest severity of all findings.
+    pub severity: Severity,
+}
+
+/// A job in two executions of a flow; `None` in one in which it did not run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobInTwo {
+    /// The key of the job.
+    pub job: String,
+    /// Its sums in each execution.
+    pub sides: [Option<Group>; 2],
+}
+
 impl Store {
     /// The flow with this name; `None` if no application that is asked about belongs to it. `asked.only` names no other
     /// flows.
@@ -77,19 +120,45 @@ impl Store {
         })
     }
 
-    /// The applications of one execution of a flow, in the order of submission.
-    pub fn execution(&self, flow: &str, run: &str) -> Result<Vec<Run>, StoreError> {
+    /// One execution of a flow; `None` if there is none.
+    pub fn execution(&self, flow: &str, run: &str) -> Result<Option<OneExecution>, StoreError> {
         self.database.reading(|| {
+            let selection = self.seen(Selection::of_execution(flow, run))?;
             let order = "submitted NULLS LAST, id, attempt, source";
-            self.runs(&self.seen(Selection::of_execution(flow, run))?, order, MOST_OF_EXECUTION)
+            let runs = self.runs(&selection, order, MOST_OF_EXECUTION)?;
+            let total = self.grouped(Grouping::Everything, &selection, (None, None))?.groups.pop();
+            let tasks = Task::of(&runs);
+            Ok(total.map(|total| OneExecution { total, runs, tasks }))
         })
     }
 
-    /// The sums over each job of one execution of a flow.
-    pub fn jobs_of_execution(&self, flow: &str, run: &str) -> Result<Vec<Group>, StoreError> {
+    /// The jobs of two executions of a flow, those whose run time differs most first. If there is no such execution, its
+    /// name is returned instead.
+    pub fn two_executions<'r>(
+        &self,
+        flow: &str,
+        runs: [&'r str; 2],
+    ) -> Result<Result<Vec<JobInTwo>, &'r str>, StoreError> {
         self.database.reading(|| {
-            let selection = self.seen(Selection::of_execution(flow, run))?;
-            Ok(self.grouped(Grouping::Job, &selection, (None, None))?.groups)
+            let mut jobs: BTreeMap<String, [Option<Group>; 2]> = BTreeMap::new();
+            for (side, run) in runs.into_iter().enumerate() {
+                let selection = self.seen(Selection::of_execution(flow, run))?;
+                let groups = self.grouped(Grouping::Job, &selection, (None, None))?.groups;
+                if groups.is_empty() {
+                    return Ok(Err(run));
+                }
+                for group in groups {
+                    let Some(job) = group.key.clone() else { continue };
+                    if let Some(place) = jobs.entry(job).or_default().get_mut(side) {
+                        *place = Some(group);
+                    }
+                }
+            }
+            let mut jobs: Vec<JobInTwo> =
+                jobs.into_iter().map(|(job, sides)| JobInTwo { job, sides }).collect();
+            // Stable: equal ones stay in the order of their names.
+            jobs.sort_by_key(|job| Reverse(job.apart()));
+            Ok(Ok(jobs))
         })
     }
 
@@ -117,6 +186,48 @@ impl Store {
         let found =
             self.database.first(&statement, &selection.values, |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(found.unwrap_or_default())
+    }
+}
+
+impl JobInTwo {
+    /// The difference between its times in both, in milliseconds. One in which it did not run took no time.
+    fn apart(&self) -> u64 {
+        let time =
+            |side: &Option<Group>| side.as_ref().and_then(|group| group.run_time).map_or(0, Millis::get);
+        let [a, b] = &self.sides;
+        time(a).abs_diff(time(b))
+    }
+}
+
+impl Task {
+    /// The tasks of these applications, which are in the order of submission.
+    fn of(runs: &[Run]) -> Vec<Self> {
+        let mut tasks: Vec<(&str, Vec<&Run>)> = Vec::new();
+        for run in runs {
+            let Some(task) = run.task.as_deref() else { continue };
+            match tasks.iter_mut().find(|(known, _)| *known == task) {
+                Some((_, of_task)) => of_task.push(run),
+                None => tasks.push((task, vec![run])),
+            }
+        }
+        tasks.into_iter().map(|(name, runs)| Self::with(name, &runs)).collect()
+    }
+
+    fn with(name: &str, runs: &[&Run]) -> Self {
+        let begin = runs.iter().filter_map(|run| run.submitted).min();
+        let end = runs.iter().filter_map(|run| Some(run.submitted? + run.run_time?)).max();
+        let sum = |hours: fn(&Run) -> Option<f64>| {
+            runs.iter().filter_map(|run| hours(run)).reduce(|sum, hours| sum + hours)
+        };
+        Self {
+            name: name.to_owned(),
+            begin,
+            run_time: begin.zip(end).and_then(|(begin, end)| Millis::between(begin, end)),
+            applications: runs.len() as u64,
+            used_gb_hours: sum(|run| run.used_gb_hours),
+            wasted_gb_hours: sum(|run| run.wasted_gb_hours),
+            severity: runs.iter().map(|run| run.severity).max().unwrap_or(Severity::None),
+        }
     }
 }
 

@@ -64,7 +64,7 @@ pub use database::Interrupter;
 pub use database::postgres::ServerError;
 pub use export::{Column, Kind, TABLES, Table, Value};
 pub use fleet::{Fleet, InPeriod, Ranked, Unread};
-pub use flows::{Execution, FlowHistory};
+pub use flows::{Execution, FlowHistory, JobInTwo, OneExecution, Task};
 pub use groups::{Group, Grouped, Grouping};
 pub use ingest::Read;
 pub use members::{LONGEST_MS, Member, MemberOf};

@@ -114,9 +114,10 @@ mod tests {
             let asked = Asked { filter: &filter, only: Only::ALL, sort: None, most: 9 };
             let flow = store.flow("etl", asked).unwrap().unwrap();
             assert_eq!((flow.jobs.total.applications, flow.executions[0].applications), (1, 1));
-            assert_eq!(store.execution("etl", "monday").unwrap().len(), 1);
-            let jobs = store.jobs_of_execution("etl", "monday").unwrap();
-            assert_eq!(jobs.iter().map(|job| job.applications).sum::<u64>(), 1);
+            assert_eq!(store.execution("etl", "monday").unwrap().unwrap().runs.len(), 1);
+            let jobs = store.two_executions("etl", ["monday"; 2]).unwrap().unwrap();
+            let counts = jobs.iter().flat_map(|job| &job.sides).flatten().map(|side| side.applications);
+            assert_eq!(counts.collect::<Vec<_>>(), [1, 1]);
             let history = store.job_history("nightly", asked).unwrap().unwrap();
             let View::Job(runs) = &history.answer.view else { panic!() };
             assert_eq!((runs.of, history.realised.len()), (1, 0));

@@ -28,7 +28,7 @@ use elephant_store::Grouping;
 pub use application::application;
 pub use compare::{Pair, compare, which_to_compare};
 pub use failures::{failure, failures};
-pub use flow::{TwoExecutions, execution, executions_compared, flow};
+pub use flow::{execution, executions_compared, flow};
 pub use groups::{group, nodes};
 pub use job::job;
 pub use overview::{Overview, overview};

@@ -47,7 +47,7 @@ fn executions(history: &FlowHistory) -> Section<'_> {
         Column::number("not needed", 0),
         Column::number("remedies save", 0),
         Column::text("worst finding", 0),
-        Column::text("", 0),
+        Column::text("compared", 0),
     ];
     let before = executions.iter().skip(1).map(Some).chain([None]);
     let rows = executions.iter().zip(before).map(|(execution, before)| {
@@ -57,7 +57,7 @@ fn executions(history: &FlowHistory) -> Section<'_> {
         let compared = pair.map_or_else(
             || Value::Nothing.into(),
             |(a, b)| {
-                Cell::from(Value::Own("compare with the one before"))
+                Cell::from(Value::Own("with the one before"))
                     .page(Some(comparison_address(flow, a, b)))
             },
         );

@@ -90,7 +90,7 @@ fn an_execution_has_its_tasks_and_is_compared_with_another() {
     let (place, _folder) = of_a_flow();
     let server = Running::start(options(place));
     let page = server.get(FLOW).body;
-    for text in ["run 1", "run 2", "of 1970-01-03", "Its last run in airflow", "compare with the one before"]
+    for text in ["run 1", "run 2", "of 1970-01-03", "Its last run in airflow", "with the one before"]
     {
         assert!(page.contains(text), "{text}: {page}");
     }

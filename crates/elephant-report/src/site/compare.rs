@@ -110,8 +110,12 @@ fn costs<'a>(a: &'a StoredApplication, b: &'a StoredApplication) -> Section<'a> 
         quantity("tasks", [number(a.tasks), number(b.tasks)], count),
         quantity("failed attempts", [number(a.failed_attempts), number(b.failed_attempts)], count),
     ];
-    let columns =
-        [Column::text("what", 0), Column::number("A", 0), Column::number("B", 0), Column::number("B to A", 0)];
+    let columns = [
+        Column::text("what", 0),
+        Column::number("A", 0),
+        Column::number("B", 0),
+        Column::number("B to A", 0),
+    ];
     Section::new("costs", "Costs", "What they cost").with(Block::Table(Table::new(columns, rows).in_order()))
 }
 

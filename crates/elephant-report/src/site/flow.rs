@@ -56,10 +56,7 @@ fn executions(history: &FlowHistory) -> Section<'_> {
         let pair = before.and_then(|before| Some((before.run.as_deref()?, execution.run.as_deref()?)));
         let compared = pair.map_or_else(
             || Value::Nothing.into(),
-            |(a, b)| {
-                Cell::from(Value::Own("with the one before"))
-                    .page(Some(comparison_address(flow, a, b)))
-            },
+            |(a, b)| Cell::from(Value::Own("with the one before")).page(Some(comparison_address(flow, a, b))),
         );
         Row::new([
             execution.begin.into(),

@@ -90,8 +90,7 @@ fn an_execution_has_its_tasks_and_is_compared_with_another() {
     let (place, _folder) = of_a_flow();
     let server = Running::start(options(place));
     let page = server.get(FLOW).body;
-    for text in ["run 1", "run 2", "of 1970-01-03", "Its last run in airflow", "with the one before"]
-    {
+    for text in ["run 1", "run 2", "of 1970-01-03", "Its last run in airflow", "with the one before"] {
         assert!(page.contains(text), "{text}: {page}");
     }
     let link = format!("href=\"{FLOW}?run=run%202&#38;with=run%201\"");

@@ -1,7 +1,9 @@
 //! Who asks, and what they may see.
 
+use std::time::{Duration, Instant};
+
 use elephant_engine::results::ApplicationReport;
-use elephant_serve::{Access, Options, Viewers};
+use elephant_serve::{Access, Ingest, Options, Viewers};
 use elephant_store::{Place, Store};
 use tempfile::TempDir;
 
@@ -148,4 +150,23 @@ fn pages_have_their_public_address() {
     let description = server.get("/api/v1/openapi.json").json();
     assert_eq!(description["servers"][0]["url"], "https://elephant.example");
     assert_eq!(server.get("/api/v1/summary").header("link"), "");
+}
+
+#[test]
+fn what_goes_wrong_with_histories_is_told_to_those_who_see_all() {
+    let (place, folder) = of_two_users();
+    let rows = folder.path().join("rows.yaml");
+    std::fs::write(&rows, RULES).unwrap();
+    let viewers = Viewers::told_by("X-Forwarded-User").unwrap().with_rows(&rows).unwrap();
+    let access =
+        Access { proxies: vec!["127.0.0.1".parse().unwrap()], viewers: Some(viewers), ..Access::default() };
+    let turn = || Err("cannot read the histories of bob".to_owned());
+    let ingest = Some(Ingest { every: Duration::from_secs(3600), turn: Box::new(turn) });
+    let server = Running::start(Options { access, ingest, ..options(place) });
+    let begin = Instant::now();
+    while !as_user(&server, "/", "root").body.contains("the histories of bob") {
+        assert!(begin.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!as_user(&server, "/", "alice").body.contains("the histories of bob"));
 }

@@ -34,7 +34,7 @@ pub(crate) const TEXT: Parameter = Parameter {
 };
 pub(crate) const SEVERITY: Parameter = Parameter {
     name: "severity",
-    about: "Only applications with a finding at least as bad",
+    about: "Only applications with a finding at least as bad, of the rule if one is named",
     kind: Kind::Among(&["low", "moderate", "severe", "critical"]),
 };
 pub(crate) const KIND: Parameter =

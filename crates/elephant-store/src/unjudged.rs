@@ -13,8 +13,8 @@ pub struct Unjudged {
     pub applications: Vec<UnjudgedRun>,
     /// How many there are, shown or not.
     pub of: u64,
-    /// Files of which nothing could be read, in the order of their addresses. No filter but that of files applies to them,
-    /// because nothing else is known of them.
+    /// Files of which nothing could be read, in the order of their addresses. No filter applies to them, because nothing else
+    /// is known of them.
     pub files: Vec<UnreadFile>,
     /// How many there are, shown or not.
     pub files_of: u64,

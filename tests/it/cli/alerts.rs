@@ -307,3 +307,22 @@ fn a_server_that_reads_histories_tells_what_it_finds() {
     let alone = run(&["serve", "--listen", "127.0.0.1:0", "--store", &store, "--alerts", &file]);
     assert!(String::from_utf8(alone.stderr).unwrap().contains("--alerts tells what --ingest finds"));
 }
+
+#[cfg(feature = "serve")]
+#[test]
+fn a_history_that_is_sent_is_told_once() {
+    use super::serve::{Served, TOKEN, post};
+    let folder = tempfile::tempdir().unwrap();
+    let (logs, store) = (folder.path().join("logs"), text(&folder.path().join("x.db")));
+    skewed(&logs, 1, HOUR, 200);
+    let (mails, token) = (Mails::new("- {to: team}"), text(&folder.path().join("token")));
+    fs::write(&token, TOKEN).unwrap();
+    let server = Served::start(&["--store", &store, "--alerts", &text(&mails.file), "--token-file", &token]);
+    let history = fs::read(logs.join("application_1700000000000_0001")).unwrap();
+    let sent = || fs::read_to_string(mails.folder.path().join("mails")).unwrap_or_default();
+    for _ in 0..2 {
+        // Receivers are told before the answer.
+        assert!(post(&server, "", &history).starts_with("HTTP/1.1 201"));
+        assert_eq!(sent().matches("Message-ID:").count(), 1, "{}", sent());
+    }
+}

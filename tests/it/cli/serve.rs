@@ -114,7 +114,7 @@ fn histories_are_read_again_and_again() {
 }
 
 /// Sends the bytes of a history, and returns the answer.
-fn post(server: &Served, name: &str, history: &[u8]) -> String {
+pub fn post(server: &Served, name: &str, history: &[u8]) -> String {
     let mut stream = TcpStream::connect(&server.address).unwrap();
     let head = format!(
         "POST /api/v1/histories{name} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: \
@@ -128,7 +128,7 @@ fn post(server: &Served, name: &str, history: &[u8]) -> String {
     answer
 }
 
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 #[test]
 fn a_history_that_is_sent_is_judged_and_stored_at_once() {

@@ -50,7 +50,7 @@ fn a_history_is_passed_on_with_its_name() {
 
 #[test]
 fn only_who_knows_the_token_may_send() {
-    let (server, _folder) = server(|_| panic!("nobody may send"));
+    let (server, _folder) = server(|_| panic!("no history is kept without the token"));
     for lines in [
         "",
         "Authorization: Bearer 0123456789abcde\r\n",

@@ -1,4 +1,4 @@
-//! The tables of alerts, the same in both databases but for the type of texts.
+//! The tables of alerts, the same in both databases except the type of texts.
 
 /// Alerts that wait for their receivers, one for a job and receiver, and the days on which one was sent. A row of a day is
 /// there while it is sent, too, so that two programs do not send on the same day.

@@ -116,6 +116,12 @@ pub const TABLES: [Table; 3] = [
             column("saves_core_hours", Kind::Number, "CAST(saved_core_time AS DOUBLE PRECISION) / 3600000"),
             column("saves_more_at_most_ms", Kind::Whole, "application.limit_time"),
             column("cluster", Kind::Text, "application.cluster"),
+            column("scheduler", Kind::Text, "application.scheduler"),
+            column("flow", Kind::Text, "application.flow"),
+            column("flow_run", Kind::Text, "application.flow_run"),
+            column("task", Kind::Text, "application.task"),
+            column("owner", Kind::Text, "application.owner"),
+            column("incomplete", Kind::Text, "application.incomplete"),
         ],
     },
     Table {

@@ -48,10 +48,21 @@ pub(super) struct Mcp {
     /// Prices of cores and memory, as YAML, to show what remedies save in money
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     prices: Option<PathBuf>,
+    /// The address under which people reach `serve` with this store: scheme and name, no path; answers have links to its
+    /// pages
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "URL", requires = "store", value_hint = ValueHint::Url)]
+    public_url: Option<elephant_serve::PublicUrl>,
     #[command(flatten)]
     rules: RuleArgs,
     #[command(flatten)]
     limits: LimitArgs,
+}
+
+/// The addresses of pages of a server.
+#[cfg(feature = "serve")]
+fn link(url: elephant_serve::PublicUrl) -> elephant_mcp::Link {
+    Box::new(move |id| format!("{url}{}", elephant_report::site::application_address(id)))
 }
 
 impl Mcp {
@@ -70,6 +81,10 @@ impl Mcp {
             prices: self.prices.as_deref().map(Prices::read).transpose()?,
             limits: self.limits.limits(),
             fresh: FRESH,
+            #[cfg(feature = "serve")]
+            link: self.public_url.clone().map(link),
+            #[cfg(not(feature = "serve"))]
+            link: None,
         };
         let stopper = Stopper::default();
         let stop = stopper.clone();

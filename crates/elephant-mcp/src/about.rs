@@ -206,11 +206,13 @@ pub(crate) struct About {
     pub(crate) which: usize,
     /// How many have this id: attempts, clusters or copies
     pub(crate) alike_count: usize,
+    /// Its page, for people; null if no server shows it
+    pub(crate) link: Option<Told<400>>,
 }
 
 impl About {
     pub(crate) fn of(found: &Found) -> Self {
-        let Found { stored, which, alike } = found;
+        let Found { stored, which, alike, link } = found;
         Self {
             // Answers about one application have its causes in full.
             line: Line { trouble: None, ..Line::of(&stored.run) },
@@ -220,7 +222,17 @@ impl About {
             judged: stored.is_judged,
             which: *which,
             alike_count: *alike,
+            // A part of an address would lead elsewhere.
+            link: link.as_deref().and_then(Told::whole),
         }
+    }
+}
+
+impl fmt::Display for About {
+    /// Its line, and the address of its page.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.line)?;
+        self.link.as_ref().map_or(Ok(()), |link| write!(f, " · {link}"))
     }
 }
 

@@ -19,6 +19,6 @@ mod tools;
 
 pub use agent::Turns;
 pub use door::{Door, Reply};
-pub use library::{Histories, Options};
+pub use library::{Histories, Link, Options};
 pub use page::MOST_BYTES;
 pub use stdio::{McpError, Stopper, serve_on, serve_stdio};

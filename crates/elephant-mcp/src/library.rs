@@ -26,6 +26,9 @@ pub struct Histories {
     pub turn: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
 }
 
+/// The address of the page of an application, by its id.
+pub type Link = Box<dyn Fn(&str) -> String + Send + Sync>;
+
 /// What questions are answered from.
 pub struct Options {
     /// A store that exists.
@@ -40,6 +43,8 @@ pub struct Options {
     pub limits: Limits,
     /// How long what was read counts as up to date. After that, a question has new and changed files read first.
     pub fresh: Duration,
+    /// Where people see the applications of the store, if a server shows it.
+    pub link: Option<Link>,
 }
 
 /// What all questions share.
@@ -52,6 +57,7 @@ pub(crate) struct Library {
     prices: Option<Prices>,
     pub(crate) limits: Limits,
     pub(crate) fresh: Duration,
+    link: Option<Link>,
     pub(crate) analyses: Analyses,
 }
 
@@ -106,6 +112,8 @@ pub(crate) struct Found {
     pub(crate) which: usize,
     /// How many have the same id.
     pub(crate) alike: usize,
+    /// The address of its page, if a server shows it.
+    pub(crate) link: Option<String>,
 }
 
 /// What one question is answered from.
@@ -134,9 +142,9 @@ impl Deref for Opened<'_> {
 
 impl Library {
     pub(crate) fn new(options: Options) -> Self {
-        let Options { store, histories, rules, prices, limits, fresh } = options;
+        let Options { store, histories, rules, prices, limits, fresh, link } = options;
         let (read, analyses) = (Mutex::default(), Analyses::default());
-        Self { store, histories, read, rules, prices, limits, fresh, analyses }
+        Self { store, histories, read, rules, prices, limits, fresh, link, analyses }
     }
 
     /// The store of the histories, with what is new or changed since it was read last.
@@ -212,16 +220,19 @@ impl<'a> Context<'a> {
     /// The application with this id.
     pub(crate) fn application(&self, id: &Word, which: Option<Which>) -> Result<Found, Failure> {
         let id = id.as_str();
-        let found = self.first(|store| {
-            let found = store.application(id)?;
-            Ok((!found.is_empty()).then_some(found))
-        })?;
-        let found = found
+        let mut found = None;
+        for source in Source::ALL {
+            if let (None, Some(store)) = (&found, self.open(source)?) {
+                found = Some((source, store.application(id)?)).filter(|(_, found)| !found.is_empty());
+            }
+        }
+        let (source, found) = found
             .ok_or_else(|| Failure::Missing(format!("application \"{id}\"; list_applications lists them")))?;
         let (alike, which) = (found.len(), which.map_or(1, |Which(which)| which));
         let stored = found.into_iter().nth(which.saturating_sub(1)).ok_or_else(|| {
             Failure::Bad(format!("which is {which}, but the id \"{id}\" is that of {alike} applications"))
         })?;
-        Ok(Found { stored, which, alike })
+        let link = self.library.link.as_ref().filter(|_| source == Source::Store).map(|link| link(id));
+        Ok(Found { stored, which, alike, link })
     }
 }

@@ -12,8 +12,20 @@ use elephant_base::units::Timestamp;
 /// Turns begin up to this share of their distance later, so that several servers do not list a file system at once.
 const JITTER: u32 = 10;
 
-/// What a turn did, in a sentence, or why it failed.
-pub type Turn = Result<String, String>;
+/// What a turn did, or why it failed.
+pub type Turn = Result<Done, String>;
+
+/// What a turn did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// In a sentence, for people.
+    pub sentence: String,
+    /// Files that were new or changed and could not be read.
+    pub unreadable: u64,
+    /// How long after their end applications were stored: the median of this turn. `None` if nothing with a known end was
+    /// stored.
+    pub lag: Option<Duration>,
+}
 
 /// Histories that are read again and again.
 pub struct Ingest {
@@ -34,6 +46,10 @@ pub(crate) struct Progress {
     pub(crate) last: Option<(Timestamp, Turn)>,
     /// When the last turn that did not fail ended.
     pub(crate) succeeded: Option<Timestamp>,
+    /// Files that could not be read, in all turns.
+    pub(crate) unreadable: u64,
+    /// The lag of the last turn that stored something.
+    pub(crate) lag: Option<Duration>,
     /// How long the last turn took.
     pub(crate) took: Option<Duration>,
 }
@@ -98,7 +114,11 @@ fn turns(mut ingest: Ingest, progress: &Mutex<Progress>, stopped: &Receiver<()>,
         shared.turns += 1;
         shared.took = Some(took);
         match &turn {
-            Ok(_) => shared.succeeded = Some(at),
+            Ok(done) => {
+                shared.succeeded = Some(at);
+                shared.unreadable += done.unreadable;
+                shared.lag = done.lag.or(shared.lag);
+            }
             Err(_) => shared.failed += 1,
         }
         shared.last = Some((at, turn));
@@ -139,7 +159,9 @@ mod tests {
             running.fetch_sub(1, Ordering::SeqCst);
             match done.fetch_add(1, Ordering::SeqCst) {
                 0 => Err("the disk is full".to_owned()),
-                _ => Ok("1 application stored".to_owned()),
+                // Later turns store nothing.
+                1 => Ok(Done { unreadable: 2, lag: Some(Duration::from_secs(90)), ..Done::default() }),
+                _ => Ok(Done { unreadable: 1, ..Done::default() }),
             }
         };
         let ingest = Ingest { every: Duration::from_millis(1), turn: Box::new(turn) };
@@ -151,6 +173,7 @@ mod tests {
         let (progress, done) = (running.progress(), counts[1].load(Ordering::SeqCst));
         assert_eq!((progress.turns, progress.failed, progress.is_running), (done, 1, false));
         assert!(progress.succeeded.is_some() && matches!(progress.last, Some((_, Ok(_)))));
+        assert_eq!((progress.unreadable, progress.lag), (done, Some(Duration::from_secs(90))));
         thread::sleep(Duration::from_millis(20));
         assert_eq!(counts[1].load(Ordering::SeqCst), done);
     }

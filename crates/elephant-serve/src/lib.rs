@@ -30,8 +30,8 @@ mod routes;
 mod server;
 mod viewers;
 
-pub use access::Access;
-pub use ingest::{Ingest, Turn};
+pub use access::{Access, Proxies, ProxiesError};
+pub use ingest::{Done, Ingest, Turn};
 pub use limits::Limits;
 pub use posting::{Kept, Posted, Posting, Unkept, WeakToken};
 pub use public_url::{NoPublicUrl, PublicUrl};

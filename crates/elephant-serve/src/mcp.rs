@@ -18,7 +18,8 @@ use super::reply::{Audience, JSON, Reply};
 use super::server::Shared;
 use elephant_base::limits::Limits;
 use elephant_base::units::{Bytes, Millis};
-use elephant_mcp::{Door, Options, Turns};
+use elephant_mcp::{Door, Link, Options, Turns};
+use elephant_report::site::application_address;
 use elephant_store::{Store, StoreError};
 
 /// The longest message.
@@ -55,6 +56,10 @@ pub(crate) fn with_messages(router: Router, shared: &Arc<Shared>) -> Router {
         prices: None,
         limits: Limits { time: Some(answer), memory: Some(MOST_OF_HISTORY), ..Limits::default() },
         fresh: FRESH,
+        link: shared
+            .public_url
+            .clone()
+            .map(|url| -> Link { Box::new(move |id| format!("{url}{}", application_address(id))) }),
     };
     let door = Door::new(options, Shares(Arc::clone(shared)));
     let (own, other) = (Arc::clone(shared), Arc::clone(shared));

@@ -60,6 +60,8 @@ pub(crate) fn metrics(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure
         failed: progress.failed,
         succeeded: progress.succeeded,
         seconds: progress.took.map(|took| took.as_secs_f64()),
+        unreadable: progress.unreadable,
+        lag_seconds: progress.lag.map(|lag| lag.as_secs_f64()),
     });
     let text = metrics::write(&Metrics {
         answers: &answers,
@@ -70,6 +72,7 @@ pub(crate) fn metrics(context: &Context<'_>, _: &Asked) -> Result<Reply, Failure
         queues: &queues,
         troubles: &troubles,
         stored: context.store.last_ingest()?,
+        unreadable: context.store.unread_count()?,
         ingest,
     })?;
     Ok(Reply::Content(OPENMETRICS, text))

@@ -145,7 +145,9 @@ fn state(ingest: Option<&Progress>, stored: Option<Timestamp>) -> Vec<String> {
     let Some(progress) = ingest else { return stored.into_iter().collect() };
     let turn = match &progress.last {
         None => "The histories are being read for the first time.".to_owned(),
-        Some((at, Ok(done))) => format!("The histories were last read at {}: {done}.", moment(*at)),
+        Some((at, Ok(done))) => {
+            format!("The histories were last read at {}: {}.", moment(*at), done.sentence)
+        }
         Some((at, Err(problem))) => {
             format!("The histories could not be read at {}: {problem}.", moment(*at))
         }

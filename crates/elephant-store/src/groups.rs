@@ -83,6 +83,8 @@ pub struct Group {
     pub unpriced: u64,
     /// The highest severity of all applications.
     pub severity: Severity,
+    /// How many applications have each severity, from none to critical.
+    pub by_severity: [u64; Severity::ALL.len()],
 }
 
 /// Groups in the order that was asked for.
@@ -279,7 +281,8 @@ const COUNTED: &str = "count(*), count(*) FILTER (WHERE application.status = 'fa
      application.status = 'killed'), count(*) FILTER (WHERE NOT \
      application.judged), count(*) FILTER (WHERE application.used IS NULL), CAST(sum(application.run_time) AS BIGINT), \
      CAST(sum(application.used) AS BIGINT), CAST(sum(application.wasted) AS BIGINT), CAST(sum(application.core_time) AS \
-     BIGINT), max(application.severity)";
+     BIGINT), count(*) FILTER (WHERE application.severity = 1), count(*) FILTER (WHERE application.severity = 2), count(*) \
+     FILTER (WHERE application.severity = 3), count(*) FILTER (WHERE application.severity = 4)";
 
 /// The memory of applications whose waste is known.
 const JUDGED: &str =
@@ -289,8 +292,8 @@ const JUDGED: &str =
 const KEPT: &str = "CAST(sum(applications) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(killed) AS BIGINT), CAST(sum(unjudged) AS BIGINT), \
      CAST(sum(applications - measured) AS BIGINT), CAST(CASE WHEN sum(timed) > 0 THEN sum(run_time) END AS BIGINT), \
      CAST(CASE WHEN sum(measured) > 0 THEN sum(used) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(wasted) \
-     END AS BIGINT), CAST(CASE WHEN sum(counted) > 0 THEN sum(core_time) END AS BIGINT), CAST(CASE WHEN sum(critical) > 0 \
-     THEN 4 WHEN sum(severe) > 0 THEN 3 WHEN sum(moderate) > 0 THEN 2 WHEN sum(low) > 0 THEN 1 ELSE 0 END AS BIGINT), \
+     END AS BIGINT), CAST(CASE WHEN sum(counted) > 0 THEN sum(core_time) END AS BIGINT), CAST(sum(low) AS BIGINT), \
+     CAST(sum(moderate) AS BIGINT), CAST(sum(severe) AS BIGINT), CAST(sum(critical) AS BIGINT), \
      CAST(CASE WHEN sum(saving_memory) > 0 THEN sum(saved_memory) END AS BIGINT), CAST(CASE WHEN sum(saving_time) > 0 THEN \
      sum(saved_time) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(compared_used) END AS BIGINT), \
      CAST(sum(limit_time) AS BIGINT)";
@@ -308,7 +311,8 @@ struct Sums {
     used: Option<u64>,
     wasted: Option<u64>,
     core_time: Option<u64>,
-    severity: u64,
+    /// Applications that are low, moderate, severe and critical.
+    by_severity: [u64; 4],
     saved_memory: Option<u64>,
     saved_time: Option<u64>,
     judged: Option<u64>,
@@ -320,7 +324,7 @@ impl Sums {
     fn order(a: &Self, b: &Self, sort: Option<Sort>) -> Ordering {
         let first = |sums: &Self| match sort {
             Some(Sort::Saving) => [sums.saved_memory, sums.saved_time],
-            Some(Sort::Severity) => [Some(sums.severity), None],
+            Some(Sort::Severity) => [Some(sums.severity().value()), None],
             Some(Sort::RunTime) => [sums.run_time, None],
             Some(Sort::Name) => [None, None],
             Some(Sort::Waste) | None => [sums.wasted, sums.used],
@@ -345,19 +349,30 @@ impl Sums {
             used: row.amount(7)?,
             wasted: row.amount(8)?,
             core_time: row.amount(9)?,
-            severity: row.count(10)?,
-            saved_memory: row.amount(11)?,
-            saved_time: row.amount(12)?,
-            judged: row.amount(13)?,
-            limit_time: row.count(14)?,
+            by_severity: [row.count(10)?, row.count(11)?, row.count(12)?, row.count(13)?],
+            saved_memory: row.amount(14)?,
+            saved_time: row.amount(15)?,
+            judged: row.amount(16)?,
+            limit_time: row.count(17)?,
         })
+    }
+
+    /// The highest severity of all applications.
+    fn severity(&self) -> Severity {
+        let above_none = Severity::ALL.into_iter().skip(1).zip(self.by_severity);
+        above_none
+            .filter(|(_, count)| *count > 0)
+            .map(|(severity, _)| severity)
+            .last()
+            .unwrap_or(Severity::None)
     }
 }
 
 impl From<Sums> for Group {
     fn from(sums: Sums) -> Self {
-        let severity =
-            usize::try_from(sums.severity).ok().and_then(|value| Severity::ALL.get(value).copied());
+        let severity = sums.severity();
+        let [low, moderate, severe, critical] = sums.by_severity;
+        let none = sums.applications.saturating_sub(low + moderate + severe + critical);
         Self {
             key: sums.key,
             applications: sums.applications,
@@ -376,7 +391,8 @@ impl From<Sums> for Group {
             cost: None,
             saved_cost: None,
             unpriced: 0,
-            severity: severity.unwrap_or(Severity::None),
+            severity,
+            by_severity: [none, low, moderate, severe, critical],
         }
     }
 }

@@ -73,6 +73,15 @@ impl Store {
         Ok(Unjudged { applications, of, files, files_of })
     }
 
+    /// How many files could not be read when they were last looked at, whatever this store may show of them.
+    ///
+    /// # Errors
+    /// Returns [`StoreError`] if the database fails.
+    pub fn unread_count(&self) -> Result<u64, StoreError> {
+        let count = "SELECT count(*) FROM file WHERE problem IS NOT NULL";
+        Ok(self.database.first(count, &values![], |row| row.count(0))?.unwrap_or_default())
+    }
+
     fn unread_files(&self) -> Result<Vec<UnreadFile>, StoreError> {
         let files = "SELECT path, problem FROM file WHERE problem IS NOT NULL ORDER BY path";
         self.database.rows(files, &values![], |row| {

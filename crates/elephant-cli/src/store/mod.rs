@@ -22,7 +22,7 @@ use super::path_args::Inputs;
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::{self, Keeper, Options, Render};
-use elephant_engine::results::ApplicationReport;
+use elephant_engine::results::{ApplicationReport, Summary};
 use elephant_store::{Place, Store, StoreError, Stored};
 use elephant_verdict::troubles::Basis;
 
@@ -94,7 +94,7 @@ pub(super) fn keep_new(
     rules: &elephant_ruleset::RuleSet,
     limits: elephant_base::limits::Limits,
     see: &(dyn Fn(&ApplicationReport) + Sync),
-) -> Result<Stored, String> {
+) -> Result<(Stored, Summary), String> {
     let options = Options { limits, ..nothing_shown() };
     let (basis, progress) = (Basis { rules, prices: None }, engine::Progress::default());
     let failed = |error| failed(place, "write", &error).to_string();
@@ -111,7 +111,7 @@ pub(super) fn keep_new(
         let first = read.problems.first().map(|entry| entry.problem.message.clone());
         return Err(first.unwrap_or_else(|| "a path cannot be read".to_owned()));
     }
-    Ok(stored)
+    Ok((stored, read.summary))
 }
 
 /// Calls `read` with a keeper that shows each application to `see` before it is kept.

@@ -1,8 +1,9 @@
 //! `elephant-rs serve --store FILE`
 
 use std::error::Error;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
@@ -13,12 +14,12 @@ use super::super::{Exit, interrupt, output};
 use super::alerts::{AlertArgs, Alerts, warn};
 use super::posted::Receiver;
 use super::prune::{before, kept};
-use super::{ClusterArg, StoreArgs, keep_new, to_write};
+use super::{ClusterArg, StoreArgs, keep_new, now, to_write};
 use elephant_base::limits::Limits;
 use elephant_base::units::{Millis, Timestamp};
 use elephant_engine::results::ApplicationReport;
 use elephant_ruleset::RuleSet;
-use elephant_serve::{Access, Ingest, Posting, Server, Turn, Viewers};
+use elephant_serve::{Access, Done, Ingest, Posting, Proxies, Server, Turn, Viewers};
 use elephant_store::Place;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -43,9 +44,9 @@ pub(crate) struct Serve {
     /// Where to listen; port 0 takes a free one, which the first line of the output names
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8750", value_hint = ValueHint::Other)]
     listen: SocketAddr,
-    /// Answer only this machine and the proxy at this address, which has a login; repeatable
+    /// Answer only this machine and the proxy at this address, or proxies in this network, which have a login; repeatable
     #[arg(long = "trust-proxy", value_name = "ADDRESS", value_hint = ValueHint::Other)]
-    proxies: Vec<IpAddr>,
+    proxies: Vec<Proxies>,
     /// Header by which the proxy tells who asks, such as X-Forwarded-User; the same header from others is ignored
     #[arg(long, value_name = "HEADER", requires = "proxies", value_hint = ValueHint::Other)]
     user_header: Option<String>,
@@ -187,8 +188,12 @@ impl Reading {
         let cluster = self.cluster.as_deref();
         let begin = |alerts: &Alerts| alerts.begin(place, cluster);
         let recent = self.alerts.as_ref().map(begin).transpose().map_err(failed)?;
-        let see = |app: &ApplicationReport| recent.iter().for_each(|recent| recent.see(app));
-        let stored = keep_new((&mut store, place), paths, rules, Limits::default(), &see)?;
+        let lags = Lags::default();
+        let see = |app: &ApplicationReport| {
+            recent.iter().for_each(|recent| recent.see(app));
+            lags.see(app, now());
+        };
+        let (stored, read) = keep_new((&mut store, place), paths, rules, Limits::default(), &see)?;
         if let Some((alerts, recent)) = self.alerts.as_ref().zip(recent) {
             warn(&alerts.tell((place, cluster), recent, rules));
         }
@@ -199,11 +204,31 @@ impl Reading {
         };
         let cut = if stored.cut > 0 { ", and some not whole" } else { "" };
         let old = if removed > 0 { format!(", {} removed as old", counted(removed)) } else { String::new() };
-        Ok(format!(
+        let sentence = format!(
             "{} stored{cut}{old}, {} in all",
             counted(stored.added),
             stored.applications.saturating_sub(removed)
-        ))
+        );
+        Ok(Done { sentence, unreadable: read.files_failed, lag: lags.median() })
+    }
+}
+
+/// How long after their end applications are stored.
+#[derive(Debug, Default)]
+struct Lags(Mutex<Vec<u64>>);
+
+impl Lags {
+    /// Adds an application that is stored now, if its end is known and not in the future of this machine.
+    fn see(&self, app: &ApplicationReport, now: Timestamp) {
+        let lag = app.finished_at.and_then(|end| now.as_millis().checked_sub(end.as_millis()));
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(lag.and_then(|lag| u64::try_from(lag).ok()));
+    }
+
+    fn median(self) -> Option<Duration> {
+        let mut all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let middle = all.len() / 2;
+        (middle < all.len()).then(|| Duration::from_millis(*all.select_nth_unstable(middle).1))
     }
 }
 
@@ -216,6 +241,15 @@ fn midnight(moment: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lag_of_a_turn_is_its_median() {
+        let of = |all: &[u64]| Lags(Mutex::new(all.to_vec())).median();
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[7]), Some(Duration::from_millis(7)));
+        // A log of last year that is found today does not hide that the others are up to date.
+        assert_eq!(of(&[20, 31_536_000_000, 10]), Some(Duration::from_millis(20)));
+    }
 
     #[test]
     fn days_begin_at_midnight() {

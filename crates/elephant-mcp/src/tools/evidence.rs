@@ -200,7 +200,7 @@ impl Question for Evidence {
         let mut part = Part::after(self.cursor.as_ref())?;
         let application = About::of(&found);
         part.reserve(&application);
-        part.line(&application.line.to_string());
+        part.line(&application.to_string());
         match &self.rule {
             None => Ok(choices((application, from), report.findings, part)),
             Some(rule) => {

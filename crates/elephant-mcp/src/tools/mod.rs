@@ -8,6 +8,8 @@ mod explain_rule;
 mod groups;
 mod job_history;
 mod list;
+mod queries;
+mod stragglers;
 mod whatif;
 
 use elephant_report::{Format, PieceFormat, TextOptions};
@@ -23,6 +25,8 @@ pub(crate) const TOOLS: &[Row] = &[
     Row::of::<list::ListApplications>(),
     Row::of::<diagnose::Diagnose>(),
     Row::of::<evidence::Evidence>(),
+    Row::of::<queries::Queries>(),
+    Row::of::<stragglers::Stragglers>(),
     Row::of::<whatif::WhatIf>(),
     Row::of::<compare::Compare>(),
     Row::of::<job_history::History>(),

@@ -1,5 +1,7 @@
 //! `whatif`
 
+use std::collections::BTreeMap;
+
 use elephant_analysis::replay::MAX_TASKS;
 use elephant_base::units::Bytes;
 use elephant_engine::engine::Progress;
@@ -19,6 +21,9 @@ use crate::page::{After, Part};
 use crate::told::{Argument, Sentence, Told, Value, Word};
 use crate::tool::Question;
 
+/// Stages whose number of tasks one question changes.
+const MOST_STAGES: usize = 16;
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhatIf {
@@ -34,6 +39,10 @@ pub(crate) struct WhatIf {
     cores: Option<u32>,
     /// Heap of each executor (Spark), or container of each task (MapReduce), such as 6g
     memory: Option<Argument<40>>,
+    /// Number of tasks of stages (Spark)
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    partitions: Vec<Partitions>,
     /// Number of reduce tasks (MapReduce)
     #[schemars(range(min = 1, max = MAX_TASKS))]
     reducers: Option<u32>,
@@ -48,6 +57,18 @@ pub(crate) struct WhatIf {
     without: Vec<Without>,
     /// The `next` of the part before
     cursor: Option<After>,
+}
+
+/// The number of tasks of a stage.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct Partitions {
+    /// The number of the stage, such as 4
+    #[schemars(range(max = 2_147_483_647))]
+    stage: u32,
+    #[schemars(range(min = 1, max = MAX_TASKS))]
+    tasks_count: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
@@ -129,6 +150,9 @@ struct Changed {
     executors_count: Option<u32>,
     executor_cores_count: Option<u32>,
     executor_memory_bytes: Option<u64>,
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    partitions: Vec<Partitions>,
     reducers_count: Option<u32>,
     split_size_bytes: Option<u64>,
     slow_start_ratio: Option<f64>,
@@ -218,6 +242,15 @@ impl WhatIf {
         if self.slow_start.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             return Err(Failure::Bad("slow_start is a share between 0 and 1".to_owned()));
         }
+        if self.partitions.len() > MOST_STAGES {
+            return Err(Failure::Bad(format!("partitions has at most {MOST_STAGES} stages")));
+        }
+        if self.partitions.iter().any(|stage| !(1..=MAX_TASKS).contains(&stage.tasks_count)) {
+            return Err(Failure::Bad(format!("tasks_count is a whole number from 1 to {MAX_TASKS}")));
+        }
+        // As on the command line, the last value of a stage counts.
+        let partitions: BTreeMap<u32, u32> =
+            self.partitions.iter().map(|stage| (stage.stage, stage.tasks_count)).collect();
         let mut without = self.without.clone();
         without.sort_unstable();
         without.dedup();
@@ -225,7 +258,7 @@ impl WhatIf {
             executors: self.executors,
             cores: self.cores,
             memory: size("memory", self.memory.as_ref())?,
-            partitions: Vec::new(),
+            partitions: partitions.into_iter().collect(),
             reducers: self.reducers,
             split_size: size("split_size", self.split_size.as_ref())?,
             slow_start: self.slow_start,
@@ -245,7 +278,7 @@ fn size(name: &str, written: Option<&Argument<40>>) -> Result<Option<Bytes>, Fai
 
 fn predicted(application: About, replayed: Replayed, mut part: Part) -> (Predicted, String) {
     part.reserve(&application);
-    part.line(&application.line.to_string());
+    part.line(&application.to_string());
     let Replayed { unknown, replay, .. } = replayed;
     let Some(Replay { now, scenarios, scaling }) = replay else {
         let reason = unknown.as_ref().map_or("the reason is unknown", Told::as_str);
@@ -282,6 +315,8 @@ fn scenario_line(scenario: &Scenario) -> String {
     let mut what: Vec<String> =
         counts.into_iter().filter_map(|(name, count)| Some(format!("{} {name}", count?))).collect();
     what.extend(change.executor_memory_bytes.map(|size| format!("{} of memory", Bytes::new(size))));
+    let stage = |stage: &Partitions| format!("{} tasks in stage {}", stage.tasks_count, stage.stage);
+    what.extend(change.partitions.iter().map(stage));
     what.extend(change.split_size_bytes.map(|size| format!("splits of {}", Bytes::new(size))));
     what.extend(change.slow_start_ratio.map(|share| format!("slow start {share}")));
     what.extend(change.without.iter().map(|trouble| format!("without {trouble}")));

@@ -40,6 +40,8 @@ fn every_application_is_told_within_the_bound() {
                 parts.iter().map(|part| part.structured["measured"].as_array().unwrap().len()).sum::<usize>();
         }
         client.parts("whatif", &application);
+        client.parts("queries", &application);
+        client.parts("stragglers", &application);
         client.parts("job_history", &json!({ "application": id }));
         told += 1;
     }
@@ -143,4 +145,21 @@ fn rules_have_their_pages() {
             .fails("explain_rule", &json!({ "rule": "spark-skw" }))
             .contains("did you mean \"spark-skew\"?")
     );
+}
+
+#[test]
+fn applications_of_a_store_have_a_page_for_a_colleague() {
+    let (options, _folder) = of_store(&["done"]);
+    let link: elephant_mcp::Link = Box::new(|id| format!("https://elephant.example/application/{id}"));
+    let mut client = Client::start(elephant_mcp::Options { link: Some(link), ..options });
+    let (id, _) = applications(&mut client).remove(0);
+    let told = client.told("diagnose", &json!({ "application": id }));
+    let page = format!("https://elephant.example/application/{id}");
+    assert_eq!(told.structured["application"]["link"], page);
+    assert!(told.text.contains(&page), "{}", told.text);
+    // No server shows what is only in a folder.
+    let (options, _folder) = of_histories();
+    let mut client = Client::start(options);
+    let told = client.told("diagnose", &json!({ "application": "app-20261121090043-0000" }));
+    assert_eq!(told.structured["application"]["link"], Value::Null);
 }

@@ -37,6 +37,7 @@ pub fn empty() -> Options {
         prices: None,
         limits: Limits::default(),
         fresh: Duration::from_secs(3600),
+        link: None,
     }
 }
 

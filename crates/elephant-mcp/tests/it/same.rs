@@ -4,6 +4,7 @@ use elephant_base::limits::Limits;
 use elephant_engine::diff::{self, Side};
 use elephant_engine::engine::{Filter, Options, Progress, analyze_by};
 use elephant_engine::results::Report;
+use elephant_engine::survey;
 use elephant_engine::whatif::{Change, Settings, report_with};
 use elephant_input::named::Named;
 use elephant_report::whatif::{WhatIfFormat, write};
@@ -15,6 +16,8 @@ use super::client::Client;
 use super::library::{of_histories, rules, testdata};
 
 const FAILED: (&str, &str) = ("app-20261121090043-0000", "spark/3.5.9/failures");
+const QUERIES: (&str, &str) = ("app-20261121100649-0000", "spark/3.5.9/gc");
+const SKEW: (&str, &str) = ("app-20261121094318-0000", "spark/3.5.9/skew");
 const KILLED: (&str, &str) = ("app-20261121094226-0000", "spark/3.5.9/execkill");
 
 fn analysis(path: &str) -> Report {
@@ -128,4 +131,76 @@ fn compare_has_the_figures_of_diff() {
     // A run does not differ from itself.
     let same = client.told("compare", &json!({ "a": FAILED.0, "b": FAILED.0 })).structured;
     assert_eq!((&same["settings"], &same["findings"]), (&json!([]), &json!([])));
+}
+
+#[test]
+fn queries_have_the_figures_of_analyze() {
+    let (options, _folder) = of_histories();
+    let mut client = Client::start(options);
+    let (id, path) = QUERIES;
+    let expected = json_report(path);
+    let whole = expected["queries"].as_array().unwrap();
+    let told = client.all("queries", &json!({ "application": id }), "queries");
+    assert_eq!(told.len(), whole.len());
+    let time = |query: &Value| query["task_time_ms"].as_u64().unwrap_or_default();
+    let all: u64 = whole.iter().map(time).sum();
+    assert!(all > 0);
+    let mut before = u64::MAX;
+    for query in &told {
+        let expected = whole.iter().find(|expected| expected["id"] == query["id"]).unwrap();
+        for key in ["wall", "input_bytes", "shuffle_write_bytes", "error"] {
+            assert_eq!(query[key], expected[key], "{key}");
+        }
+        assert!(time(expected) <= before, "the most expensive query is first");
+        before = time(expected);
+        if let Some(share) = query["task_time_percent"].as_f64() {
+            let expected = 100.0 * time(expected) as f64 / all as f64;
+            assert!((share - expected).abs() < 1e-3, "{share} {expected}");
+        }
+    }
+    // Only those with a word, whatever its case.
+    let word = whole[0]["operators"][0]["name"].as_str().unwrap().to_uppercase();
+    let some = client.all("queries", &json!({ "application": id, "contains": word }), "queries");
+    assert!(some.iter().any(|query| query["id"] == whole[0]["id"]) && some.len() <= whole.len());
+    let none = client.told("queries", &json!({ "application": id, "contains": "no such table" })).structured;
+    assert_eq!((&none["queries_count"], &none["queries"]), (&json!(0), &json!([])));
+}
+
+#[test]
+fn stragglers_are_those_of_the_command() {
+    let (options, _folder) = of_histories();
+    let mut client = Client::start(options);
+    let mut seen = 0;
+    for (id, path) in [SKEW, KILLED] {
+        let paths = [testdata(path)];
+        let settings = survey::Settings::default();
+        let report = survey::report(&paths, &settings, None);
+        let app = report.applications.iter().find(|app| app.id == id).unwrap();
+        let told = client.told("stragglers", &json!({ "application": id })).structured;
+        assert_eq!(told["tasks_count"], app.judged());
+        assert_eq!(told["stragglers_count"], app.stragglers());
+        assert_eq!(told["only_stragglers_left_ms"], app.delay.get());
+        assert_eq!(told["copies"]["copies_count"], app.copies.launched);
+        let listed = client.all("stragglers", &json!({ "application": id }), "stragglers");
+        assert_eq!(listed.len() as u64, app.stragglers());
+        let detectors = client.all("stragglers", &json!({ "application": id }), "detectors");
+        assert_eq!(detectors.len(), report.total.engines[0].detectors.len());
+        seen += listed.len();
+    }
+    assert!(seen > 0, "no history has stragglers");
+}
+
+#[test]
+fn stages_get_other_numbers_of_tasks() {
+    let (options, _folder) = of_histories();
+    let mut client = Client::start(options);
+    let wanted = json!({ "application": KILLED.0, "partitions": [{ "stage": 0, "tasks_count": 64 }] });
+    let told = client.told("whatif", &wanted).structured;
+    assert_eq!(
+        told["scenarios"][0]["change"]["partitions"],
+        json!([{ "stage": 0, "tasks_count": 64 }]),
+        "{told}"
+    );
+    let none = json!({ "application": KILLED.0, "partitions": [{ "stage": 0, "tasks_count": 0 }] });
+    assert!(client.fails("whatif", &none).contains("tasks_count"));
 }

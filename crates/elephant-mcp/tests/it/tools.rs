@@ -12,6 +12,8 @@ fn the_tools_are_described() {
         "list_applications",
         "diagnose",
         "evidence",
+        "queries",
+        "stragglers",
         "whatif",
         "compare",
         "job_history",

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use crate::openmetrics::{Family, Labels, write_family};
+use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_store::Group;
 
@@ -39,6 +40,8 @@ pub struct Metrics<'a> {
     pub troubles: &'a [Group],
     /// When applications were last stored.
     pub stored: Option<Timestamp>,
+    /// Files that could not be read when they were last looked at.
+    pub unreadable: u64,
     /// The loop that reads histories, if the server has one.
     pub ingest: Option<IngestCounts>,
 }
@@ -54,6 +57,10 @@ pub struct IngestCounts {
     pub succeeded: Option<Timestamp>,
     /// How long the last turn took, in seconds.
     pub seconds: Option<f64>,
+    /// Files that could not be read, in all turns.
+    pub unreadable: u64,
+    /// How long after their end applications were stored in the last turn that stored some, in seconds.
+    pub lag_seconds: Option<f64>,
 }
 
 /// The family of the times of answers.
@@ -104,6 +111,12 @@ fn server(metrics: &Metrics<'_>, text: &mut String) {
     if let Some(ingest) = metrics.ingest {
         counter("elephant_ingest_turns", "Turns of reading histories.", &[(String::new(), ingest.turns)]);
         counter("elephant_ingest_failures", "Turns that failed.", &[(String::new(), ingest.failed)]);
+        let unreadable = [(String::new(), ingest.unreadable)];
+        counter(
+            "elephant_ingest_unreadable_files",
+            "New or changed files that could not be read.",
+            &unreadable,
+        );
     }
     let _ = writeln!(
         text,
@@ -134,6 +147,16 @@ fn store(metrics: &Metrics<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     write_family(&applications, one(Some(total.applications as f64)), out)?;
     let failed = gauge("elephant_store_failed_applications", None, "Those of them that failed.");
     write_family(&failed, one(Some(total.failed as f64)), out)?;
+    let killed = gauge("elephant_store_killed_applications", None, "Those of them that were killed.");
+    write_family(&killed, one(Some(total.killed as f64)), out)?;
+    let unjudged = gauge("elephant_store_unjudged_applications", None, "Those that could not be judged.");
+    write_family(&unjudged, one(Some(total.unjudged as f64)), out)?;
+    let unreadable = gauge(
+        "elephant_store_unreadable_files",
+        None,
+        "Files that could not be read when they were last looked at.",
+    );
+    write_family(&unreadable, one(Some(metrics.unreadable as f64)), out)?;
     let unit = Some("gb_hours");
     let used = gauge("elephant_store_queue_used_gb_hours", unit, "Memory held over time, by queue.");
     write_family(&used, by_key("queue", metrics.queues, |group| group.used_gb_hours), out)?;
@@ -142,13 +165,9 @@ fn store(metrics: &Metrics<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     let troubles = gauge(
         "elephant_store_troubled_applications",
         None,
-        "Applications with a trouble, by kind and highest severity of them.",
+        "Applications with a trouble, by its kind and by their severity.",
     );
-    let samples = metrics.troubles.iter().filter_map(|group| {
-        let labels = Labels::new([("kind", group.key.as_deref()?), ("severity", group.severity.name())]);
-        Some((labels, group.applications as f64))
-    });
-    write_family(&troubles, samples, out)?;
+    write_family(&troubles, metrics.troubles.iter().flat_map(by_severity), out)?;
     let moment = |at: Option<Timestamp>| one(at.map(|at| at.as_millis() as f64 / 1000.0));
     let stored = gauge(
         "elephant_store_changed_timestamp_seconds",
@@ -164,7 +183,22 @@ fn store(metrics: &Metrics<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     );
     write_family(&succeeded, moment(ingest.succeeded), out)?;
     let seconds = gauge("elephant_ingest_seconds", Some("seconds"), "How long the last turn took.");
-    write_family(&seconds, one(ingest.seconds), out)
+    write_family(&seconds, one(ingest.seconds), out)?;
+    let lag = gauge(
+        "elephant_ingest_lag_seconds",
+        Some("seconds"),
+        "From the end of an application until it was stored: the median of the last turn that stored some.",
+    );
+    write_family(&lag, one(ingest.lag_seconds), out)
+}
+
+/// The applications of a group, by their severity.
+fn by_severity(group: &Group) -> impl Iterator<Item = (Labels, f64)> + '_ {
+    let counted = Severity::ALL.into_iter().zip(group.by_severity).filter(|(_, count)| *count > 0);
+    counted.filter_map(|(severity, count)| {
+        let labels = Labels::new([("kind", group.key.as_deref()?), ("severity", severity.name())]);
+        Some((labels, count as f64))
+    })
 }
 
 fn by_key<'a>(

@@ -105,6 +105,25 @@ fn metrics_count_answers_and_sum_the_store() {
     ] {
         assert!(text.lines().any(|known| known == line), "{line}: {text}");
     }
+    let of = |name: &str| -> f64 {
+        let sample = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        sample.trim().parse().unwrap()
+    };
+    let json = |path: &str| -> serde_json::Value { serde_json::from_str(&server.get(path).body).unwrap() };
+    let not_judged = json("/api/v1/not_judged");
+    let counts = [
+        ("elephant_store_unjudged_applications ", &not_judged["applications_count"]),
+        ("elephant_store_unreadable_files ", &not_judged["files_count"]),
+    ];
+    for (name, count) in counts {
+        assert_eq!(Some(of(name)), count.as_f64(), "{name}: {not_judged}");
+    }
+    for group in json("/api/v1/groups/trouble")["groups"].as_array().unwrap() {
+        let kind = format!("elephant_store_troubled_applications{{kind={},", group["key"]);
+        let samples = text.lines().filter_map(|line| line.strip_prefix(&kind));
+        let sum: f64 = samples.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum();
+        assert_eq!(Some(sum), group["applications_count"].as_f64(), "{group}");
+    }
     assert!(text.contains("elephant_store_queue_used_gb_hours{queue=\"root.default\"} "), "{text}");
     assert!(text.ends_with("# EOF\n"));
     // Each family has its type once, before its samples.

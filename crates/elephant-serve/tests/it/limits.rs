@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use elephant_serve::{Access, Ingest, Limits, Options, ServeError, Server};
+use elephant_serve::{Access, Done, Ingest, Limits, Options, ServeError, Server};
 use elephant_store::Store;
 
 use super::client::{Running, options};
@@ -147,7 +147,8 @@ fn the_state_of_reading_histories_is_visible() {
         if turns == 1 {
             Err("the disk is full".to_owned())
         } else {
-            Ok("3 applications stored, 3 in all".to_owned())
+            let sentence = "3 applications stored, 3 in all".to_owned();
+            Ok(Done { sentence, unreadable: 2, lag: Some(Duration::from_millis(1500)) })
         }
     };
     let ingest = Ingest { every: Duration::from_millis(400), turn: Box::new(turn) };
@@ -164,6 +165,10 @@ fn the_state_of_reading_histories_is_visible() {
     let metrics = server.get("/metrics").body;
     assert!(metrics.contains("elephant_ingest_failures_total 1\n"), "{metrics}");
     assert!(metrics.contains("elephant_ingest_success_timestamp_seconds "), "{metrics}");
+    assert!(metrics.contains("elephant_ingest_lag_seconds 1.5\n"), "{metrics}");
+    let unreadable =
+        metrics.lines().find_map(|line| line.strip_prefix("elephant_ingest_unreadable_files_total "));
+    assert!(unreadable.is_some_and(|count| count.parse::<u64>().unwrap() >= 2), "{metrics}");
 }
 
 #[test]

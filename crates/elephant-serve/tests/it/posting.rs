@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use elephant_serve::{Ingest, Kept, Options, Posted, Posting, Unkept};
+use elephant_serve::{Done, Ingest, Kept, Options, Posted, Posting, Unkept};
 use elephant_store::Store;
 
 use super::client::{Answer, Running, options};
@@ -142,7 +142,10 @@ fn a_turn_of_reading_is_begun_by_a_hook() {
     drop(Store::create(&place).unwrap());
     let turns = Arc::new(AtomicU64::new(0));
     let shared = Arc::clone(&turns);
-    let turn = move || Ok(format!("turn {}", shared.fetch_add(1, Ordering::SeqCst)));
+    let turn = move || {
+        let sentence = format!("turn {}", shared.fetch_add(1, Ordering::SeqCst));
+        Ok(Done { sentence, ..Done::default() })
+    };
     let ingest = Some(Ingest { every: Duration::from_secs(3600), turn: Box::new(turn) });
     let posting = Some(Posting::new(TOKEN.to_owned(), |_| Ok(Vec::new())).unwrap());
     let server = Running::start(Options { ingest, posting, ..options(place) });

@@ -6,15 +6,28 @@
 
 use super::alerts::alert_tables;
 use super::{
-    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns,
+    ELEVENTH, NINTH, SEVENTEENTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns,
+    sum_columns,
 };
 
 /// The version before the first of the migrations.
 pub(crate) const BEFORE_FIRST: i64 = 5;
 
 /// The statements that lead from each version of the tables to the next. Released ones never change.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH, FOURTEENTH, FIFTEENTH, ALERTS];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    SIXTH,
+    SEVENTH,
+    EIGHTH,
+    NINTH,
+    TENTH,
+    ELEVENTH,
+    TWELFTH,
+    THIRTEENTH,
+    FOURTEENTH,
+    FIFTEENTH,
+    ALERTS,
+    SEVENTEENTH,
+];
 
 const SIXTH: &str = concat!(
     r#"

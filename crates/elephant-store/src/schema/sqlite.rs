@@ -2,13 +2,29 @@
 
 use super::alerts::alert_tables;
 use super::{
-    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, sum_columns,
+    ELEVENTH, NINTH, SEVENTEENTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns,
+    sum_columns,
 };
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
 pub(crate) const MIGRATIONS: &[&str] = &[
-    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH,
-    FOURTEENTH, FIFTEENTH, ALERTS,
+    FIRST,
+    SECOND,
+    THIRD,
+    FOURTH,
+    FIFTH,
+    SIXTH,
+    SEVENTH,
+    EIGHTH,
+    NINTH,
+    TENTH,
+    ELEVENTH,
+    TWELFTH,
+    THIRTEENTH,
+    FOURTEENTH,
+    FIFTEENTH,
+    ALERTS,
+    SEVENTEENTH,
 ];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,

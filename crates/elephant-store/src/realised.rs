@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::configured::{self, Settings};
+use super::database::Value;
 use super::levels::MOST_BEFORE;
 use super::selection::Selection;
 use super::steps::{self, MeasuredRun};
@@ -73,6 +74,8 @@ impl Confidence {
 pub struct Realised {
     /// The key of the job.
     pub job: String,
+    /// The cluster that it ran on, if that is known: what runs take differs between clusters.
+    pub cluster: Option<String>,
     /// The first run with the new settings.
     pub first: String,
     /// When that run was submitted.
@@ -99,9 +102,10 @@ pub struct Realised {
     pub saved_cost: Option<f64>,
 }
 
-/// A job with its runs in the order of time.
+/// A job on one cluster, with its runs in the order of time.
 struct JobRuns {
     job: i64,
+    cluster: Option<String>,
     runs: Vec<MeasuredRun>,
 }
 
@@ -143,18 +147,18 @@ impl Store {
             Some(days) if days.are_all() && days.engine().is_none() => return Ok(()),
             _ => (selection.looked_up().condition, &selection.values),
         };
-        let mut places: FxHashMap<i64, Vec<usize>> = FxHashMap::default();
+        let mut places: FxHashMap<(i64, Option<String>), Vec<usize>> = FxHashMap::default();
         for (place, found) in found.iter_mut().enumerate() {
             found.step.runs_since = 0;
-            places.entry(found.job).or_default().push(place);
+            places.entry((found.job, found.cluster.clone())).or_default().push(place);
         }
         let query = format!(
-            "SELECT job, submitted FROM application WHERE {condition} AND {MEASURED} AND job IN (SELECT job FROM job_change \
+            "SELECT job, cluster, submitted FROM application WHERE {condition} AND {MEASURED} AND job IN (SELECT job FROM job_change \
              UNION SELECT job FROM stale_job)"
         );
         self.database.visit(&query, values, |row| {
             let submitted = Timestamp::from_millis(row.get("submitted")?);
-            for place in places.get(&row.get("job")?).into_iter().flatten() {
+            for place in places.get(&(row.get("job")?, row.get("cluster")?)).into_iter().flatten() {
                 if let Some(Found { step, .. }) = found.get_mut(*place)
                     && step.holds_at(submitted)
                 {
@@ -199,25 +203,25 @@ impl Store {
                 some.push(job);
             }
             let settings = configured::at(&self.database, &places)?;
-            for JobRuns { job, runs } in some {
+            for JobRuns { job, cluster, runs } in some {
                 let steps = steps::steps(&runs, &settings).into_iter();
-                found.extend(steps.map(|step| Found::new(job, step)));
+                found.extend(steps.map(|step| Found::new(job, cluster.clone(), step)));
             }
         }
         Ok(found)
     }
 
-    /// The last runs of those of these jobs that had more than one configuration.
+    /// The last runs of those of these jobs that had more than one configuration, cluster by cluster.
     fn runs_of(&self, jobs: &[i64]) -> Result<Vec<JobRuns>, StoreError> {
         let (these, values) = self.database.backend().among_ids(jobs);
         let query = format!(
-            "SELECT job, configuration, id, submitted, used, run_time, core_time, input FROM application WHERE counts IS TRUE AND \
+            "SELECT job, cluster, configuration, id, submitted, used, run_time, core_time, input FROM application WHERE counts IS TRUE AND \
              job {these} AND {MEASURED} AND configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE \
-             applications > 0 GROUP BY job HAVING count(*) > 1) ORDER BY job, submitted, id, attempt, source"
+             applications > 0 GROUP BY job HAVING count(*) > 1) ORDER BY job, coalesce(cluster, ''), submitted, id, attempt, source"
         );
         let mut all: Vec<JobRuns> = Vec::new();
         self.database.visit(&query, &values, |row| {
-            let job = row.get("job")?;
+            let (job, cluster) = (row.get("job")?, row.get("cluster")?);
             let Some(used_gb_hours) = row.amount("used")?.map(gb_hours) else { return Ok(true) };
             let number =
                 |column: &str| Ok::<_, StoreError>(row.get::<Option<i64>>(column)?.map(|value| value as f64));
@@ -230,9 +234,9 @@ impl Store {
                 core_hours: number("core_time")?.map(|time| time / MS_PER_HOUR),
                 input: number("input")?,
             };
-            match all.last_mut().filter(|last| last.job == job) {
+            match all.last_mut().filter(|last| last.job == job && last.cluster == cluster) {
                 Some(last) => last.runs.push(run),
-                None => all.push(JobRuns { job, runs: vec![run] }),
+                None => all.push(JobRuns { job, cluster, runs: vec![run] }),
             }
             Ok(true)
         })?;
@@ -283,8 +287,9 @@ impl Store {
         let of_change = |(n, Found { job, step, .. }): (usize, &Found)| {
             format!(
                 "SELECT CAST({n} AS BIGINT) AS n, setting.name AS name, setting.new AS new FROM (SELECT application FROM application WHERE \
-                 job = {job} AND submitted < {} ORDER BY submitted DESC LIMIT {MOST_BEFORE}) AS earlier JOIN setting USING \
-                 (application)",
+                 job = {job} AND cluster IS NOT DISTINCT FROM ?{} AND submitted < {} ORDER BY submitted DESC LIMIT \
+                 {MOST_BEFORE}) AS earlier JOIN setting USING (application)",
+                n + 1,
                 step.since.as_millis()
             )
         };
@@ -294,7 +299,8 @@ impl Store {
         }
         let query = queries.join(" UNION ");
         let mut advised: BTreeMap<i64, BTreeSet<(String, String)>> = BTreeMap::new();
-        self.database.visit(&query, &[], |row| {
+        let clusters: Vec<Value<'_>> = found.iter().map(|found| found.cluster.as_deref().into()).collect();
+        self.database.visit(&query, &clusters, |row| {
             advised.entry(row.get("n")?).or_default().insert((row.get("name")?, row.get("new")?));
             Ok(true)
         })?;

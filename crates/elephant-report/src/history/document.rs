@@ -257,7 +257,7 @@ impl<'a> Filler<'a> {
             let cost_saved = change.saved_cost.map(|saved| saved >= 0.0);
             let changed = Value::words(words::settings_as_code(change));
             Row::new([
-                self.links.group(change.job.as_str().into(), Grouping::Job, Some(&change.job)),
+                self.links.group(words::job_of(change).into(), Grouping::Job, Some(&change.job)),
                 Value::Sorted(words::since(change), None).into(),
                 changed.into(),
                 Value::Sorted(words::before_after(change), Some(change.used_gb_hours.1)).into(),

@@ -81,6 +81,7 @@ fn realised(saved: f64) -> Realised {
     };
     Realised {
         job: "spark · nightly".to_owned(),
+        cluster: (saved < 0.0).then(|| "prod".to_owned()),
         first: "app_7".to_owned(),
         since: Some(moment(2)),
         undone: (saved < 0.0).then(|| moment(9)),

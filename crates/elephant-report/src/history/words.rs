@@ -218,11 +218,19 @@ pub(crate) fn realised(change: &Realised, currency: Option<&str>) -> String {
     medians.retain(|text| !text.is_empty());
     format!(
         "{job} {what} in {runs} since {since}: {settings} ({medians})",
-        job = clean(&change.job),
+        job = clean(&job_of(change)),
         since = since(change),
         settings = clean(&settings(change)),
         medians = medians.join(", "),
     )
+}
+
+/// "spark · nightly on prod": the job of a change, and its cluster if that is known.
+pub(crate) fn job_of(change: &Realised) -> String {
+    change
+        .cluster
+        .as_ref()
+        .map_or_else(|| change.job.clone(), |cluster| format!("{} on {cluster}", change.job))
 }
 
 /// "spark.executor.memory 4g → 2g as recommended, spark.executor.cores 4 → 2".

@@ -12,6 +12,7 @@ use elephant_base::units::{Bytes, Millis, Timestamp};
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) job: i64,
+    pub(super) cluster: Option<String>,
     /// The job's key, once it is looked up.
     pub(super) key: String,
     pub(crate) step: Step,
@@ -20,8 +21,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    pub(super) const fn new(job: i64, step: Step) -> Self {
-        Self { job, key: String::new(), step, cost: None }
+    pub(super) const fn new(job: i64, cluster: Option<String>, step: Step) -> Self {
+        Self { job, cluster, key: String::new(), step, cost: None }
     }
 
     pub(crate) fn saved_gb_hours(&self) -> f64 {
@@ -35,7 +36,8 @@ impl Found {
 
     /// The columns of [`Self::row`] after the job and its number, in their order.
     pub(super) const COLUMNS: &str = "old, new, settings, first, since, undone, runs_before, runs_after, used_before, used_after, \
-                           time_before, time_after, cores_before, cores_after, input_before, input_after, p";
+                           time_before, time_after, cores_before, cores_after, input_before, input_after, p, \
+                           cluster";
 
     /// A change that is kept.
     pub(super) fn of(row: &Row<'_>) -> Result<Self, StoreError> {
@@ -59,11 +61,11 @@ impl Found {
             input: known("input_before", "input_after")?,
             p: row.get::<Option<f64>>("p")?.unwrap_or(1.0),
         };
-        Ok(Self::new(row.get("job")?, step))
+        Ok(Self::new(row.get("job")?, row.get("cluster")?, step))
     }
 
     /// The row that keeps it, with a number that no other change of its job has.
-    pub(super) fn row(&self, n: i64) -> [Value<'_>; 19] {
+    pub(super) fn row(&self, n: i64) -> [Value<'_>; 20] {
         let Step {
             configurations: (old, new),
             settings,
@@ -97,14 +99,16 @@ impl Found {
             input.map(|bytes| bytes.0),
             input.map(|bytes| bytes.1),
             *p,
+            self.cluster.as_deref(),
         ]
     }
 
     pub(super) fn realised(self, changed: Vec<Changed>) -> Realised {
         let (saved_gb_hours, saved_cost) = (self.saved_gb_hours(), self.saved_cost());
-        let Self { key, step, cost, .. } = self;
+        let Self { key, cluster, step, cost, .. } = self;
         Realised {
             job: key,
+            cluster,
             first: step.first,
             since: Some(step.since),
             undone: step.undone,

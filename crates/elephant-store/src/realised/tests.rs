@@ -111,3 +111,28 @@ fn kept_changes_are_those_of_all_runs() {
         assert_eq!((of(store), kept(), stale()), (Vec::new(), 0, 0));
     });
 }
+
+#[test]
+fn a_smaller_cluster_is_no_change_of_settings() {
+    // The same job on two clusters: one with large executors all the time, one with small ones later on.
+    let night = |n: i64, cluster: &str, (heap, gib): (&str, u64)| {
+        let mut app = nightly(n, heap, gib, Status::Succeeded);
+        app.id = format!("{}_{cluster}", app.id);
+        app.sources = vec![format!("{cluster}/{}", app.id)];
+        app.cluster = Some(cluster.to_owned());
+        app
+    };
+    let large = (0..8).map(|n| night(n, "large", ("8g", 80)));
+    let small = (8..16).map(|n| night(n, "small", ("2g", 20)));
+    let moved: Vec<_> = large.chain(small).collect();
+    assert_eq!(realised(&moved), [], "the runs that cost less are on another cluster");
+    // A change on one of them is that of this one, and only its runs count.
+    let both = (0..10).flat_map(|n| {
+        let small = if n < 5 { ("4g", 40) } else { ("2g", 20) };
+        [night(n, "large", ("8g", 80)), night(n, "small", small)]
+    });
+    let [change] = &realised(&both.collect::<Vec<_>>())[..] else { panic!() };
+    assert_eq!((change.cluster.as_deref(), change.runs), (Some("small"), (5, 5)));
+    assert_eq!(change.used_gb_hours, (40.0, 20.0));
+    assert!((change.saved_gb_hours - 100.0).abs() < 1e-9);
+}

@@ -208,8 +208,21 @@ UPDATE run SET tool = '';
 }
 use fifteenth;
 
-/// Version 17, the same in both databases: how many files could not be read is counted without looking at all of them.
-const SEVENTEENTH: &str = "CREATE INDEX unread_file ON file (run) WHERE problem IS NOT NULL;";
+/// Version 17, the same in both databases: changes of a job are those on one cluster, so that all jobs are compared again.
+macro_rules! seventeenth {
+    ($text:literal) => {
+        concat!(
+            "ALTER TABLE job_change ADD COLUMN cluster ",
+            $text,
+            ";
+DELETE FROM job_change;
+DELETE FROM stale_job;
+INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration IS NOT NULL;
+"
+        )
+    };
+}
+use seventeenth;
 
 /// The first version that keeps all sums. They are computed from the rows of earlier ones.
 const FIRST_WITH_SUMS: i64 = 15;

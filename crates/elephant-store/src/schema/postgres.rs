@@ -6,7 +6,7 @@
 
 use super::alerts::alert_tables;
 use super::{
-    ELEVENTH, NINTH, SEVENTEENTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns,
+    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, seventeenth,
     sum_columns,
 };
 
@@ -266,3 +266,5 @@ const FIFTEENTH: &str = fifteenth!("TEXT COLLATE \"C\"");
 
 /// Version 16: alerts.
 const ALERTS: &str = alert_tables!("TEXT COLLATE \"C\"");
+
+const SEVENTEENTH: &str = seventeenth!("TEXT COLLATE \"C\"");

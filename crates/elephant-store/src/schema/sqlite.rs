@@ -2,7 +2,7 @@
 
 use super::alerts::alert_tables;
 use super::{
-    ELEVENTH, NINTH, SEVENTEENTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns,
+    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, seventeenth,
     sum_columns,
 };
 
@@ -351,3 +351,5 @@ const FIFTEENTH: &str = fifteenth!("TEXT");
 
 /// Version 16: alerts.
 const ALERTS: &str = alert_tables!("TEXT");
+
+const SEVENTEENTH: &str = seventeenth!("TEXT");

@@ -19,6 +19,7 @@ pub(super) struct RealisedView<'a> {
 #[derive(Serialize)]
 struct ChangeView<'a> {
     job: &'a str,
+    cluster: Option<&'a str>,
     first: &'a str,
     since: Option<String>,
     undone: Option<String>,
@@ -82,6 +83,7 @@ fn change(change: &Realised, with_prices: bool) -> ChangeView<'_> {
     };
     ChangeView {
         job: &change.job,
+        cluster: change.cluster.as_deref(),
         first: &change.first,
         since: change.since.and_then(Timestamp::to_rfc3339),
         undone: change.undone.and_then(Timestamp::to_rfc3339),

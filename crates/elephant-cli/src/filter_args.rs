@@ -46,6 +46,8 @@ enum EngineArg {
     Mapreduce,
     /// Event logs of Spark
     Spark,
+    /// DAGs of Tez
+    Tez,
 }
 
 impl FilterArgs {
@@ -54,6 +56,7 @@ impl FilterArgs {
             engine: self.engine.map(|engine| match engine {
                 EngineArg::Mapreduce => Engine::MapReduce,
                 EngineArg::Spark => Engine::Spark,
+                EngineArg::Tez => Engine::Tez,
             }),
             users: self.users.clone(),
             queues: self.queues.clone(),

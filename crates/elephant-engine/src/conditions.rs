@@ -141,6 +141,7 @@ impl Condition {
     fn of_group(&self, facts: &Facts<'_>) -> Option<bool> {
         let kind = facts.kind.map_or("trace", |kind| match kind {
             TaskKind::Stage(_) => "stage",
+            TaskKind::Vertex(_) => "vertex",
             kind => kind.name(),
         });
         let met = match &self.test {

@@ -39,6 +39,14 @@ macro_rules! spark {
 }
 pub(crate) use spark;
 
+/// A rule in `rules/tez`.
+macro_rules! tez {
+    ($($fact:tt)+) => {
+        $crate::declare::rule!("tez", $($fact)+)
+    };
+}
+pub(crate) use tez;
+
 /// A rule in `rules/any`.
 macro_rules! any {
     ($($fact:tt)+) => {

@@ -13,8 +13,9 @@ mod declare;
 mod mapreduce;
 mod shown;
 mod spark;
+mod tez;
 
 use elephant_catalogue::Catalogue;
 
 /// Every built-in rule, in the order of the documentation.
-pub const BUILT_IN: Catalogue = Catalogue(&[mapreduce::RULES, spark::RULES, spark::QUERY_RULES, any::RULES]);
+pub const BUILT_IN: Catalogue = Catalogue(&[mapreduce::RULES, tez::RULES, spark::RULES, spark::QUERY_RULES, any::RULES]);

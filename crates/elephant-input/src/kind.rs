@@ -79,6 +79,10 @@ pub enum SourceKind {
     JobConf,
     /// A Spark event log.
     SparkEventLog,
+    /// A history of Tez as JSON: entities of the timeline server, a simple history, or Hive's account of its queries.
+    TezJson,
+    /// A history of Tez as protobuf messages in a sequence file.
+    TezProto,
     /// A table of a cluster trace, or a part of it.
     Trace(TraceTable),
     /// Something else.
@@ -92,6 +96,12 @@ impl SourceKind {
         !matches!(self, Self::JobConf | Self::Trace(_) | Self::Unrelated(_))
     }
 
+    /// Whether it is a history of Tez, of which one application may have several files.
+    #[must_use]
+    pub const fn is_of_tez(self) -> bool {
+        matches!(self, Self::TezJson | Self::TezProto)
+    }
+
     /// The kind in words, to follow "taken as".
     #[must_use]
     pub const fn text(self) -> &'static str {
@@ -101,6 +111,8 @@ impl SourceKind {
             Self::Hadoop1History => "a Hadoop 1 job history",
             Self::JobConf => "a job configuration",
             Self::SparkEventLog => "a Spark event log",
+            Self::TezJson => "a history of Tez (JSON)",
+            Self::TezProto => "a history of Tez (protobuf)",
             Self::Trace(table) => table.text(),
             Self::Unrelated(reason) => reason.text(),
         }

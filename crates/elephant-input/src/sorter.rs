@@ -15,6 +15,7 @@ use super::log_name;
 use super::part::Part;
 use super::source::{LogFolder, Source, SourcePath};
 use super::storage::Object;
+use super::tez_files;
 use elephant_base::limits::Limits;
 
 /// A file or an object to examine.
@@ -121,6 +122,7 @@ impl Sorter {
         for alone in self.logs.finish(named_folders, &mut self.inventory) {
             add_source(alone, &mut self.inventory);
         }
+        tez_files::join(&mut self.inventory.histories);
         self.inventory
     }
 }

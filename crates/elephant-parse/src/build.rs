@@ -11,6 +11,8 @@ mod tasks;
 mod times;
 mod verify;
 
+pub(crate) use verify::{choose_representatives, mark_speculation};
+
 use std::borrow::Cow;
 use std::io;
 

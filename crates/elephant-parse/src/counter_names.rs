@@ -142,6 +142,11 @@ impl CounterNames {
     }
 }
 
+/// Whether the group has counters of Tez: those of tasks, in total or of one edge (`TaskCounter_Map_1_OUTPUT_Reducer_2`).
+fn is_of_tez(group: &str) -> bool {
+    group.starts_with("org.apache.tez.common.counters.") || group.starts_with("TaskCounter_")
+}
+
 const fn taken_by(name: &str) -> usize {
     name.len() + PER_NAME
 }
@@ -150,7 +155,8 @@ impl Group {
     fn add(&mut self, name: &str, strings: &mut Interner) -> Option<usize> {
         let framework = is_framework_group(&self.name);
         let typed = Counter::from_name(&self.name, name)
-            .or_else(|| if framework { Counter::from_display_name(name) } else { None });
+            .or_else(|| if framework { Counter::from_display_name(name) } else { None })
+            .or_else(|| if is_of_tez(&self.name) { Counter::from_tez_name(name) } else { None });
         let slot = match typed {
             Some(counter) => CounterSlot::Typed { counter, framework },
             None => CounterSlot::Other { group: strings.intern(&self.name)?, name: strings.intern(name)? },

@@ -17,6 +17,7 @@ mod reading;
 mod rows;
 mod scan;
 pub mod spark;
+pub mod tez;
 mod told_name;
 
 pub use identify::{identify, insisting};

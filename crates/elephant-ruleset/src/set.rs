@@ -308,6 +308,7 @@ impl RuleSet {
         match app.engine {
             Engine::MapReduce => Metrics::of(app, self.metrics()),
             Engine::Spark => Metrics::of_spark(app, self.spark_metrics()),
+            Engine::Tez => Metrics::of_dag(app, self.metrics()),
         }
     }
 

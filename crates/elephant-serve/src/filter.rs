@@ -7,7 +7,7 @@ use elephant_model::model::Engine;
 use elephant_store::{Asked as About, Only};
 
 /// The words for engines in addresses.
-pub(crate) const ENGINES: &[&str] = &["mapreduce", "spark"];
+pub(crate) const ENGINES: &[&str] = &["mapreduce", "spark", "tez"];
 
 pub(crate) const USER: Parameter = Parameter {
     name: "user",
@@ -84,10 +84,7 @@ impl From<Filter> for Which {
 
 /// The applications that the parameters above admit.
 fn filter(asked: &Asked) -> Filter {
-    let engine = asked.text(ENGINE.name).map(|engine| match engine {
-        "spark" => Engine::Spark,
-        _ => Engine::MapReduce,
-    });
+    let engine = asked.text(ENGINE.name).and_then(Engine::named);
     Filter {
         engine,
         users: asked.pattern(USER.name).into_iter().collect(),

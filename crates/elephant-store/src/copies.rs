@@ -89,7 +89,7 @@ fn records_of(database: &Database, id: &str, attempt: &str) -> Result<Vec<Record
         let moment = |value: Option<i64>| value.map(Timestamp::from_millis);
         let engine: String = row.get("engine")?;
         let run = Run {
-            engine: if engine == Engine::Spark.name() { Engine::Spark } else { Engine::MapReduce },
+            engine: Engine::named(&engine).unwrap_or(Engine::MapReduce),
             id: id.to_owned(),
             attempt: Some(attempt.to_owned()),
             start: moment(row.get("submitted")?),

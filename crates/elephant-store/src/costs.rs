@@ -152,8 +152,7 @@ pub(super) fn app_of(
     engine: &str,
     (name, user, queue): (Option<String>, Option<String>, Option<String>),
 ) -> Option<Application> {
-    let engine = [Engine::MapReduce, Engine::Spark].into_iter().find(|known| known.name() == engine)?;
-    Some(Application { name, user, queue, ..Application::new(engine) })
+    Some(Application { name, user, queue, ..Application::new(Engine::named(engine)?) })
 }
 
 pub(super) fn exactly(value: f64) -> Range {

@@ -149,16 +149,16 @@ impl Store {
         selection: &Selection,
         most: usize,
     ) -> Result<Option<(Runs, Selection)>, StoreError> {
-        let [spark, mapreduce] =
-            [Engine::Spark, Engine::MapReduce].map(|engine| JobKey::new(engine, Some(job)));
+        let [spark, mapreduce, tez] = [Engine::Spark, Engine::MapReduce, Engine::Tez]
+            .map(|engine| JobKey::new(engine, Some(job)));
         // A job of a scheduler has its name at the end of its key.
         let name = spark.as_str().trim_start_matches(spark.engine());
         let escaped = name.replace('!', "!!").replace('%', "!%").replace('_', "!_");
         let of_scheduler = &*format!("%{escaped}");
         let found = self.database.first(
-            "SELECT job, key FROM job WHERE key IN (?1, ?2, ?3) OR name = ?1 OR key LIKE ?4 ESCAPE '!' \
+            "SELECT job, key FROM job WHERE key IN (?1, ?2, ?3, ?5) OR name = ?1 OR key LIKE ?4 ESCAPE '!' \
              ORDER BY key <> ?1, key LIMIT 1",
-            &values![job, spark.as_str(), mapreduce.as_str(), of_scheduler],
+            &values![job, spark.as_str(), mapreduce.as_str(), of_scheduler, tez.as_str()],
             |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
         )?;
         let Some((place, key)) = found else { return Ok(None) };

@@ -6,6 +6,7 @@
 use elephant_base::whole::Whole;
 use std::borrow::Cow;
 
+use super::tez::container_of_vertex;
 use super::{Metrics, TaskCounts, other_attempt_won, run_time};
 use elephant_base::stats::nearest_rank;
 use elephant_base::units::{Bytes, MbMillis, Millis, Timestamp};
@@ -122,6 +123,11 @@ fn shows_all_tasks(app: &Application) -> bool {
 }
 
 impl MetricParams {
+    /// Whether attempts without times or counters are left out.
+    pub(super) fn skips_without_data(&self) -> bool {
+        self.attempts_without_data == WithoutData::Skip
+    }
+
     /// The container size that [`Metrics::of`] charges for tasks of this kind.
     #[must_use]
     pub fn container(&self, app: &Application, kind: TaskKind) -> Option<Bytes> {
@@ -135,6 +141,7 @@ impl MetricParams {
 #[must_use]
 pub fn requested_container(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
     let key = match kind {
+        TaskKind::Vertex(_) => return container_of_vertex(app, kind, default),
         TaskKind::Reduce => ConfKey::ReduceMemoryMb,
         TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => ConfKey::MapMemoryMb,
     };
@@ -158,13 +165,13 @@ pub struct Usage {
     pub used: Option<MbMillis>,
     /// The part above the memory that tasks needed.
     pub wasted: Option<MbMillis>,
-    failed: Option<MbMillis>,
-    killed: Option<MbMillis>,
-    losing: Option<MbMillis>,
+    pub(super) failed: Option<MbMillis>,
+    pub(super) killed: Option<MbMillis>,
+    pub(super) losing: Option<MbMillis>,
 }
 
 impl Usage {
-    fn of(app: &Application, group: &TaskGroup, params: &MetricParams) -> Self {
+    pub(super) fn of(app: &Application, group: &TaskGroup, params: &MetricParams) -> Self {
         let nothing = Some(MbMillis::ZERO);
         if group.attempts.is_empty() {
             return Self {

@@ -5,10 +5,12 @@
 
 mod at_least;
 mod mapreduce;
+mod tez;
 pub mod spark;
 
 pub use at_least::AtLeast;
 pub use mapreduce::{MetricParams, Usage, delay, requested_container};
+pub use tez::container_of_tasks;
 pub use spark::{
     ExecutorCounts, JobCounts, SparkCounts, SparkMetricParams, StageCounts, executor_memory,
     executor_memory_factor, idle_beyond, share_idle_beyond,

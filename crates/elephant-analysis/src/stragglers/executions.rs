@@ -332,6 +332,16 @@ pub const fn input_counters(kind: TaskKind) -> CounterMask {
             C::InputRecords,
             C::ShuffleRecordsRead,
         ]),
+        TaskKind::Vertex(_) => CounterMask::of(&[
+            C::HdfsBytesRead,
+            C::S3BytesRead,
+            C::S3aBytesRead,
+            C::S3nBytesRead,
+            C::OtherFsBytesRead,
+            C::ReduceShuffleBytes,
+            C::MapInputRecords,
+            C::ReduceInputRecords,
+        ]),
         TaskKind::Setup | TaskKind::Cleanup => CounterMask::NONE,
     }
 }
@@ -340,6 +350,11 @@ pub const fn input_counters(kind: TaskKind) -> CounterMask {
 /// same size, one with more records takes longer.
 pub(crate) fn records(group: &TaskGroup, executions: &Executions, row: usize) -> Option<u64> {
     input(group, row, InputUnit::Records).filter(|_| executions.input_unit == Some(InputUnit::Bytes))
+}
+
+/// The sum of the known ones of two.
+fn add(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).reduce(u64::saturating_add)
 }
 
 fn input(group: &TaskGroup, row: usize, unit: InputUnit) -> Option<u64> {
@@ -358,6 +373,13 @@ fn input(group: &TaskGroup, row: usize, unit: InputUnit) -> Option<u64> {
         }
         (TaskKind::Stage(_), InputUnit::Records) => {
             sum(&[Counter::InputRecords, Counter::ShuffleRecordsRead])
+        }
+        // A vertex may read files, shuffled data, or both.
+        (TaskKind::Vertex(_), InputUnit::Bytes) => {
+            add(sum(&Counter::INPUT_BYTES), count(Counter::ReduceShuffleBytes))
+        }
+        (TaskKind::Vertex(_), InputUnit::Records) => {
+            add(count(Counter::MapInputRecords), count(Counter::ReduceInputRecords))
         }
         (TaskKind::Setup | TaskKind::Cleanup, _) => None,
     }

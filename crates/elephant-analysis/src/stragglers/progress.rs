@@ -192,7 +192,8 @@ fn by_phases(kind: TaskKind, attempts: &Attempts, row: usize) -> Option<Progress
             let before = (finish - run - after).max(0.0);
             ProgressCurve::of_spark(before, run.min(finish))
         }
-        TaskKind::Setup | TaskKind::Cleanup => None,
+        // Tez logs no point between the launch and the end of an attempt.
+        TaskKind::Setup | TaskKind::Cleanup | TaskKind::Vertex(_) => None,
     }
 }
 

@@ -111,6 +111,7 @@ impl Filter {
             SourceKind::JhistJson | SourceKind::JhistBinary | SourceKind::Hadoop1History => {
                 !self.admits_engine(Engine::MapReduce.name())
             }
+            SourceKind::TezJson | SourceKind::TezProto => !self.admits_engine(Engine::Tez.name()),
             SourceKind::JobConf | SourceKind::Trace(_) | SourceKind::Unrelated(_) => false,
         }
     }

@@ -167,7 +167,7 @@ impl Sample {
             let tasks = group.tasks.len() as u64;
             let name = stages.name(group.kind);
             let facts = Facts { job_type, kind: Some(group.kind), name, tasks };
-            let is_work = matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_));
+            let is_work = !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup);
             if is_work && conditions.admit_group(&facts) {
                 let mut runs = runs(group, &mut names);
                 runs.retain(|run| conditions.admit_start(run.start));

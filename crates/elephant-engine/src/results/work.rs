@@ -28,7 +28,7 @@ impl Work {
         for group in &app.groups {
             let input: &[Counter] = match group.kind {
                 TaskKind::Setup | TaskKind::Cleanup => continue,
-                TaskKind::Map => &Counter::INPUT_BYTES,
+                TaskKind::Map | TaskKind::Vertex(_) => &Counter::INPUT_BYTES,
                 TaskKind::Reduce => &[],
                 TaskKind::Stage(_) => &[Counter::InputBytes],
             };

@@ -99,6 +99,7 @@ impl GroupKey {
                 let name = name.map(|name| format!(" {}", stage_name(name)));
                 format!("stage {id}{}", name.unwrap_or_default())
             }
+            TaskKind::Vertex(number) => format!("vertex {number}"),
             kind => kind.name().to_owned(),
         };
         Self { job: job.as_str().to_owned(), group }

@@ -112,6 +112,7 @@ impl Replays {
                 let recorded = plan.recorded();
                 (Plan::MapReduce(plan), recorded)
             }
+            Engine::Tez => return None,
         };
         let replayed = plan.replay(&Cuts::new())?;
         Some(Self { plan, recorded, replayed })

@@ -99,11 +99,11 @@ impl Failures {
         decisive(severity, &limits)
     }
 
-    /// The severity by the attempts of MapReduce that failed for lack of memory, and its phrase if that severity is higher
+    /// The severity by the attempts of MapReduce and Tez that failed for lack of memory, and its phrase if that severity is higher
     /// than `other`.
     fn of_memory(&self, app: &Application, cost: &Cost, other: Severity) -> (Severity, Phrase) {
         let failed = match app.engine {
-            Engine::MapReduce => cost.roots.count(FailureKind::is_lack_of_memory),
+            Engine::MapReduce | Engine::Tez => cost.roots.count(FailureKind::is_lack_of_memory),
             Engine::Spark => 0,
         };
         let severity = self.out_of_memory.severity(failed as f64);
@@ -221,6 +221,7 @@ fn advice(app: &Advised<'_>, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         let exclude = match app.engine {
             Engine::Spark => change(app, ConfKey::ExcludeOnFailure, "true"),
             Engine::MapReduce => change(app, ConfKey::MaxFailuresPerTracker, 1),
+            Engine::Tez => change(app, ConfKey::TezFailuresPerNode, 1),
         };
         let all = cost.failed();
         if app.engine == Engine::Spark && failures == all {
@@ -255,7 +256,7 @@ fn advice(app: &Advised<'_>, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         Engine::Spark if advice.is_empty() => {
             "; spark-stages-with-failed-tasks gives the causes and remedies"
         }
-        Engine::Spark | Engine::MapReduce => "",
+        Engine::Spark | Engine::MapReduce | Engine::Tez => "",
     };
     // Attempts that the cluster killed do not count as failures of their tasks, and say nothing about their input.
     if cost.failed() > 0 || advice.is_empty() {
@@ -282,6 +283,7 @@ fn of_denied(app: &Application) -> Advice {
 fn limit_of_failures(app: &Application, cost: &Cost) -> String {
     let setting = match app.engine {
         Engine::Spark => "spark.task.maxFailures",
+        Engine::Tez => "tez.am.task.max.failed.attempts",
         Engine::MapReduce if 2 * cost.reduces > cost.lost => {
             by_hadoop(app, "mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts")
         }

@@ -131,6 +131,10 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)], params: &Waste) -> V
                 vec![Advice::new("start speculative copies later, and of fewer tasks").set(changes)]
             }
         }
+        Engine::Tez => {
+            let off = change(app, ConfKey::TezSpeculation, false);
+            vec![Advice::new("disable speculative execution").set([off])]
+        }
         Engine::MapReduce => {
             let lost = |kind| {
                 groups

@@ -45,7 +45,11 @@ impl Check for EndsEarly {
             if open_tasks > 0 { (open_tasks, "running task") } else { (open_jobs, "running job") };
         let severity = params.running.severity(running as f64);
         let last = app.last_time().and_then(Timestamp::to_second).unwrap_or_default();
-        let whole = if app.engine == Engine::Spark { "the application" } else { "the job" };
+        let whole = match app.engine {
+            Engine::Spark => "the application",
+            Engine::MapReduce => "the job",
+            Engine::Tez => "the DAG",
+        };
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .fact("running_tasks_count", Measure::Count(open_tasks))
@@ -75,12 +79,13 @@ fn running_tasks(group: &TaskGroup) -> u64 {
 
 /// Where to look if the application does not run any more.
 fn advice(app: &Application) -> Advice {
-    let yarn = app.id.replacen("job_", "application_", 1);
+    let of_dag = app.tez.as_ref().map(|tez| tez.application_id.clone());
+    let yarn = of_dag.unwrap_or_else(|| app.id.replacen("job_", "application_", 1));
     let in_cluster = app.conf.text(ConfKey::SparkDeployMode).is_some_and(|mode| mode == "cluster");
     let of_master = format!("yarn logs -applicationId {yarn} -am ALL");
     let place = match (app.engine, ClusterManager::of_application(app)) {
         (Engine::MapReduce, _) if app.ran_on_job_tracker() => "the log of the job tracker says why".to_owned(),
-        (Engine::MapReduce, _) => {
+        (Engine::MapReduce | Engine::Tez, _) => {
             format!("its application master was killed or lost, and the master's log says why: {of_master}")
         }
         (Engine::Spark, Some(ClusterManager::Yarn)) if in_cluster => {

@@ -195,6 +195,10 @@ fn advice(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
     match app.engine {
         Engine::MapReduce => of_containers(app, shared),
         Engine::Spark => of_executors(app, shared),
+        Engine::Tez => vec![
+            "request containers of the size that the tasks need (hive.tez.container.size, or tez.task.resource.memory.mb)"
+                .into(),
+        ],
     }
 }
 

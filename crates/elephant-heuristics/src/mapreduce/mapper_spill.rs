@@ -137,7 +137,7 @@ fn spilled_again(group: &TaskGroup, ratio: f64) -> Option<f64> {
 }
 
 /// Dr. Elephant compares four decimals; both values are truncated.
-fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
+pub(crate) fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
     let values = cutoffs.values();
     let passed = |cutoff: f64| (ratio * 10_000.0).trunc() >= (cutoff * 10_000.0).trunc();
     match values {

@@ -14,8 +14,10 @@ mod support;
 mod time;
 
 pub(super) use job_exception::of_failure as remedies_of_failures;
+pub(super) use mapper_spill::four_decimals;
 pub(super) use memory::{no_container, no_memory};
 pub(super) use shuffle_sort::slow_start;
+pub(super) use support::counters::{MissingCounters, counter, input_bytes, run_time, to_bytes, to_millis};
 pub(super) use support::heap::{larger_heaps, larger_sort_buffer};
 pub(super) use support::replayed::ReplayedJob;
 pub(super) use support::run_times::waiting_for_maps;

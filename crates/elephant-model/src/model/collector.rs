@@ -79,6 +79,7 @@ impl Collector {
             _ if app.uberized == Some(true) => ConfKey::MasterJavaOpts,
             TaskKind::Map => ConfKey::MapJavaOpts,
             TaskKind::Reduce => ConfKey::ReduceJavaOpts,
+            TaskKind::Vertex(_) => ConfKey::TezJavaOpts,
             TaskKind::Setup | TaskKind::Cleanup => return None,
         };
         app.conf.text(options).and_then(|options| Self::of_options(&options))

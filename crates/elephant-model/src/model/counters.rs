@@ -196,8 +196,26 @@ impl Counter {
         match (self, engine) {
             (Self::GcTimeMillis, Engine::Spark) => "JVM GC Time",
             (Self::CpuMilliseconds, Engine::Spark) => "Executor CPU Time",
+            (Self::ReduceShuffleBytes, Engine::Tez) => "SHUFFLE_BYTES",
+            (Self::MapInputRecords, Engine::Tez) => "INPUT_RECORDS_PROCESSED",
+            (Self::MapOutputRecords, Engine::Tez) => "OUTPUT_RECORDS",
+            (Self::MapOutputBytes, Engine::Tez) => "OUTPUT_BYTES",
+            (Self::MapOutputMaterializedBytes, Engine::Tez) => "OUTPUT_BYTES_PHYSICAL",
             (counter, _) => counter.name(),
         }
+    }
+
+    /// The counter that Tez writes under this name, where it does not use Hadoop's: `TaskCounter` of Tez.
+    #[must_use]
+    pub fn from_tez_name(name: &str) -> Option<Self> {
+        let renamed = [
+            Self::ReduceShuffleBytes,
+            Self::MapInputRecords,
+            Self::MapOutputRecords,
+            Self::MapOutputBytes,
+            Self::MapOutputMaterializedBytes,
+        ];
+        renamed.into_iter().find(|counter| counter.name_in(Engine::Tez) == name)
     }
 
     /// The counter's index in [`Counter::ALL`].

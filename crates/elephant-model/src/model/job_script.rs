@@ -1,7 +1,7 @@
-//! What a MapReduce job runs a part of: the query of Hive, the script of Pig, the flow of Cascading.
+//! What a MapReduce job or a DAG of Tez runs a part of: the query of Hive, the script of Pig, the flow of Cascading.
 
 use super::conf::secrets;
-use super::{Application, JobTool};
+use super::{Application, JobTool, job_type};
 
 /// The longest text that is kept, in characters.
 const MOST: usize = 200;
@@ -12,11 +12,13 @@ const ENCODED_SPACES: [&str; 3] = ["+", "%20", "%0A"];
 #[must_use]
 #[doc(hidden)]
 pub fn hive_query(app: &Application) -> Option<String> {
-    if JobTool::of(app) != Some(JobTool::Hive) {
-        return None;
-    }
-    let text =
-        app.conf.setting("hive.query.string").or_else(|| app.conf.setting("mapreduce.workflow.name"))?;
+    let text = match &app.tez {
+        Some(tez) => tez.query.clone()?,
+        None if JobTool::of(app) == Some(JobTool::Hive) => {
+            app.conf.setting("hive.query.string").or_else(|| app.conf.setting("mapreduce.workflow.name"))?
+        }
+        None => return None,
+    };
     let is_encoded =
         !text.contains(char::is_whitespace) && ENCODED_SPACES.iter().any(|sign| text.contains(sign));
     let text = if is_encoded { decoded(&text) } else { text };
@@ -46,7 +48,11 @@ pub fn sorts_all_rows(query: &str) -> bool {
 #[doc(hidden)]
 pub fn job_script(app: &Application) -> Option<String> {
     let setting = |names: &[&str]| names.iter().find_map(|name| app.conf.setting(name));
-    let (what, text, part) = match JobTool::of(app)? {
+    let tool = match &app.tez {
+        Some(tez) if job_type(app) == Some("Hive") && tez.query.is_some() => JobTool::Hive,
+        _ => JobTool::of(app)?,
+    };
+    let (what, text, part) = match tool {
         JobTool::Hive => {
             let query = hive_query(app).or_else(|| setting(&["hive.query.id", "mapreduce.workflow.id"]))?;
             ("Hive query", query, setting(&["mapreduce.workflow.node.name"]))

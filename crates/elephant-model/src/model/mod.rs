@@ -18,6 +18,7 @@ mod subject;
 pub mod table;
 mod task_counts;
 mod task_memory;
+pub mod tez;
 
 pub use cluster::cluster_of;
 pub use collector::Collector;
@@ -38,6 +39,7 @@ use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 use spark::{Facet, Spark};
 use table::{TaskGroup, TaskKind, TimePoint};
+use tez::Tez;
 
 /// The engine that ran an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
@@ -46,15 +48,27 @@ pub enum Engine {
     MapReduce,
     /// Apache Spark, any version.
     Spark,
+    /// Apache Tez, any version: one DAG.
+    Tez,
 }
 
 impl Engine {
+    /// Every engine, in the order of reports.
+    pub const ALL: [Self; 3] = [Self::MapReduce, Self::Spark, Self::Tez];
+
+    /// The engine with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|engine| engine.name() == name)
+    }
+
     /// The name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::MapReduce => "mapreduce",
             Self::Spark => "spark",
+            Self::Tez => "tez",
         }
     }
 }
@@ -119,7 +133,7 @@ pub struct MasterAttempt {
     pub node: Option<Symbol>,
 }
 
-/// One application: a MapReduce job or a Spark application.
+/// One application: a MapReduce job, a Spark application, or a DAG of Tez.
 #[derive(Debug, Clone)]
 pub struct Application {
     /// The job's or application's id.
@@ -168,6 +182,8 @@ pub struct Application {
     pub strings: Interner,
     /// Facts about Spark applications only.
     pub spark: Option<Box<Spark>>,
+    /// Facts about DAGs of Tez only.
+    pub tez: Option<Box<Tez>>,
 }
 
 impl Application {
@@ -213,6 +229,7 @@ impl Application {
             unknown_sizes: Vec::new(),
             strings: Interner::default(),
             spark: None,
+            tez: None,
         }
     }
 

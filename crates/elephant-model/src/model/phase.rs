@@ -1,4 +1,5 @@
-//! What each phase of an application did: the maps and the reduces of a job, the stage attempts of Spark.
+//! What each phase of an application did: the maps and the reduces of a job, the stage attempts of Spark, the vertices of
+//! a DAG.
 
 use super::counters::Counter;
 use super::table::{TaskGroup, TaskKind, TimePoint};
@@ -13,7 +14,7 @@ use elephant_base::units::{Bytes, Millis, Timestamp};
 pub struct Phase {
     /// The subject of findings about it.
     pub subject: Subject,
-    /// The name of a stage, mostly its call site.
+    /// The name of a stage, mostly its call site, or of a vertex.
     pub name: Option<String>,
     /// When the stage was submitted, or the first attempt was launched.
     pub started_at: Option<Timestamp>,
@@ -57,6 +58,7 @@ impl Phase {
     pub const fn subject(kind: TaskKind) -> Subject {
         match kind {
             TaskKind::Stage(id) => Subject::Stage(id),
+            TaskKind::Vertex(number) => Subject::Vertex(number),
             kind => Subject::Tasks(kind.name()),
         }
     }
@@ -69,6 +71,11 @@ impl Phase {
             TaskKind::Stage(id) => app.spark.as_ref().and_then(|spark| spark.stage(id)),
             _ => None,
         };
+        let vertex = app.vertex_of(group.kind);
+        let name = stage.and_then(|stage| stage.name.as_deref());
+        let name = name.or_else(|| vertex.and_then(|vertex| vertex.name.as_deref()));
+        let started = stage.and_then(|stage| stage.submitted_at);
+        let started = started.or_else(|| vertex.and_then(|vertex| vertex.started_at));
         let first = rows().filter_map(|row| attempts.time(row, TimePoint::Start)).min();
         let ends = rows().map(|row| attempts.time(row, TimePoint::Finish));
         let last = ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max());
@@ -80,6 +87,7 @@ impl Phase {
                 &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead],
                 &[Counter::ShuffleBytesWritten],
             ),
+            TaskKind::Vertex(_) => (&[Counter::ReduceShuffleBytes], &[Counter::MapOutputMaterializedBytes]),
             _ if is_reduce => (&[Counter::ReduceShuffleBytes], &[]),
             _ => (&[], &[Counter::MapOutputMaterializedBytes]),
         };
@@ -89,9 +97,13 @@ impl Phase {
         };
         Self {
             subject: Self::subject(group.kind),
-            name: stage.and_then(|stage| stage.name.as_deref()).map(str::to_owned),
-            started_at: stage.and_then(|stage| stage.submitted_at).or(first),
-            finished_at: stage.map_or(last.filter(|_| has_all_tasks), |stage| stage.completed_at),
+            name: name.map(str::to_owned),
+            started_at: started.or(first),
+            finished_at: match (stage, vertex) {
+                (Some(stage), _) => stage.completed_at,
+                (_, Some(vertex)) => vertex.finished_at,
+                _ => last.filter(|_| has_all_tasks),
+            },
             tasks: TaskCounts::of(group),
             has_all_tasks,
             has_whole_sums: app.limit.is_none(),

@@ -23,6 +23,8 @@ pub enum Subject {
     Tasks(#[state(known = TASK_KINDS)] &'static str),
     /// One stage attempt.
     Stage(StageAttempt),
+    /// One vertex of a DAG, by its number.
+    Vertex(u32),
     /// The driver.
     Driver,
     /// One executor, by its id.
@@ -36,7 +38,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The name in reports: `application`, `node n7`, `map`, `stage 3.0`, `driver`, `executor 7`, `job 4`, `query 12`,
+    /// The name in reports: `application`, `node n7`, `map`, `stage 3.0`, `vertex 4`, `driver`, `executor 7`, `job 4`, `query 12`,
     /// `operator 3 of query 12`.
     #[must_use]
     pub fn name(&self) -> Cow<'static, str> {
@@ -45,6 +47,7 @@ impl Subject {
             Self::Node(host) => format!("node {host}").into(),
             Self::Tasks(kind) => (*kind).into(),
             Self::Stage(stage) => format!("stage {stage}").into(),
+            Self::Vertex(number) => format!("vertex {number}").into(),
             Self::Driver => "driver".into(),
             Self::Executor(id) => format!("executor {id}").into(),
             Self::Job(number) => format!("job {number}").into(),

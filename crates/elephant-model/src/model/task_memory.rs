@@ -88,6 +88,7 @@ impl Application {
 const fn keys(kind: TaskKind) -> (ConfKey, ConfKey) {
     match kind {
         TaskKind::Reduce => (ConfKey::ReduceMemoryMb, ConfKey::ReduceJavaOpts),
+        TaskKind::Vertex(_) => (ConfKey::TezTaskMemoryMb, ConfKey::TezJavaOpts),
         TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => {
             (ConfKey::MapMemoryMb, ConfKey::MapJavaOpts)
         }

@@ -72,7 +72,7 @@ pub(super) fn reconcile_counters(
 
 /// Chooses the representative attempt of tasks for which no event did: the last that succeeded, else the
 /// last.
-pub(super) fn choose_representatives(group: &mut TaskGroup) {
+pub(crate) fn choose_representatives(group: &mut TaskGroup) {
     let mut last: Vec<Option<usize>> = vec![None; group.tasks.len()];
     for row in 0..group.attempts.len() {
         let Some(task) = group.attempts.task(row) else { continue };
@@ -91,7 +91,7 @@ pub(super) fn choose_representatives(group: &mut TaskGroup) {
 
 /// Marks attempts as speculative that were launched while an earlier attempt of their task was running, if
 /// the history has no `avataar` (before Hadoop 2).
-pub(super) fn mark_speculation(group: &mut TaskGroup) {
+pub(crate) fn mark_speculation(group: &mut TaskGroup) {
     let open = |row: &usize| group.attempts.is_speculative(*row).is_none();
     let mut rows: Vec<usize> = (0..group.attempts.len()).collect();
     if !rows.iter().any(open) {

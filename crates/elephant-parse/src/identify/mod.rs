@@ -2,6 +2,7 @@
 
 mod jhist;
 mod spark;
+mod tez;
 mod trace;
 
 use memchr::{memchr, memmem};
@@ -39,6 +40,9 @@ pub fn insisting(format: Option<TraceFormat>) -> Identify {
 }
 
 fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<SourceKind> {
+    if let Some(kind @ SourceKind::TezProto) = tez::kind(head, &[]) {
+        return Some(kind);
+    }
     if let Some(reason) = by_magic(head) {
         return Some(SourceKind::Unrelated(reason));
     }
@@ -69,13 +73,15 @@ fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> 
         SourceKind::JobConf
     } else if hadoop1::looks_like_history(body) {
         SourceKind::Hadoop1History
+    } else if let Some(kind) = tez::kind(head, body) {
+        kind
     } else if is_job_summary(line) {
         SourceKind::Unrelated(Reason::JobSummary)
     } else if let Some(kind) = trace::kind(body, complete, insisted) {
         kind
     } else if spark::starts_oddly(body) {
         SourceKind::SparkEventLog
-    } else if !complete && (spark::may_follow(body) || is_lost_sector(body)) {
+    } else if !complete && (spark::may_follow(body) || tez::may_follow(body) || is_lost_sector(body)) {
         return None;
     } else {
         SourceKind::Unrelated(text_or_binary(head))

@@ -128,11 +128,12 @@ impl<'a> Links<'a> {
         format!("{}-phases", self.ids.application)
     }
 
-    /// "Stages", or "Phases" of a MapReduce job.
+    /// "Stages", "Phases" of a MapReduce job, or "Vertices" of a DAG of Tez.
     pub(super) const fn phases_title(self) -> &'static str {
         match self.app.engine {
             Engine::Spark => "Stages",
             Engine::MapReduce => "Phases",
+            Engine::Tez => "Vertices",
         }
     }
 }

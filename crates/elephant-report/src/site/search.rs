@@ -8,6 +8,7 @@ use crate::history::document::Filler;
 use crate::words::grouped;
 use elephant_base::severity::Severity;
 use elephant_model::diagnosis::FailureKind;
+use elephant_model::model::Engine;
 use elephant_store::{Answer, Group, Matches, Matching, Order, View};
 
 /// What was asked for, as the address has it: names of parameters with their values, none of which is empty.
@@ -80,7 +81,7 @@ fn form(asked: &Asked<'_>) -> Form {
     let orders = Order::ALL.iter().skip(1).map(|order| (order.name().to_owned(), words(*order).to_owned()));
     let failures = FailureKind::ALL.iter().map(|kind| (kind.name().to_owned(), kind.name().to_owned()));
     let statuses = ["succeeded", "failed", "killed"].map(str::to_owned);
-    let engines = ["mapreduce", "spark"].map(str::to_owned);
+    let engines = Engine::ALL.map(|engine| engine.name().to_owned());
     Form {
         action: "/search",
         submit: "Show",

@@ -13,11 +13,12 @@ pub(super) fn cause(cause: Cause, confidence: Option<Confidence>) -> String {
     format!("{}{confidence}", cause.display_name())
 }
 
-/// "--conf spark.speculation=true", "-D mapreduce.map.speculative=true".
+/// "--conf spark.speculation=true", "-D mapreduce.map.speculative=true", "--hiveconf tez.am.speculation.enabled=true".
 pub(super) fn setting(engine: Engine, name: &str, value: &str) -> String {
     let option = match engine {
         Engine::Spark => "--conf",
         Engine::MapReduce => "-D",
+        Engine::Tez => "--hiveconf",
     };
     format!("{option} {name}={value}")
 }
@@ -27,6 +28,7 @@ pub(super) const fn engine(origin: Origin) -> &'static str {
     match origin {
         Origin::Engine(Engine::Spark) => "Spark",
         Origin::Engine(Engine::MapReduce) => "MapReduce",
+        Origin::Engine(Engine::Tez) => "Tez",
         Origin::Trace(_) => origin.name(),
     }
 }
@@ -39,6 +41,7 @@ pub(super) fn task(waited_for: &WaitedFor) -> String {
     }
     match waited_for.group {
         TaskKind::Stage(stage) => format!("task{number} of stage {stage}"),
+        TaskKind::Vertex(vertex) => format!("task{number} of vertex {vertex}"),
         kind => format!("{} task{number}", kind.name()),
     }
 }
@@ -48,10 +51,11 @@ pub(super) fn millis(seconds: f64) -> f64 {
     (1e6 * seconds).round() / 1e3
 }
 
-/// "map", "stage 3.0".
+/// "map", "stage 3.0", "vertex 2".
 pub(super) fn group(kind: TaskKind) -> String {
     match kind {
         TaskKind::Stage(stage) => format!("stage {stage}"),
+        TaskKind::Vertex(vertex) => format!("vertex {vertex}"),
         kind => kind.name().to_owned(),
     }
 }

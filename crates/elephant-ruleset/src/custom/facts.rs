@@ -194,14 +194,14 @@ fn of_attempt<'a>(
         AttemptField::Counter(of) => counter(of).map(count),
         AttemptField::InputBytes => match app.engine {
             Engine::Spark => counter(Counter::InputBytes).map(count),
-            Engine::MapReduce => attempts.total(row, &Counter::INPUT_BYTES).map(count),
+            Engine::MapReduce | Engine::Tez => attempts.total(row, &Counter::INPUT_BYTES).map(count),
         },
         AttemptField::ShuffleBytesRead => match app.engine {
             Engine::Spark => {
                 let parts = [Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
                 attempts.total(row, &parts).map(count)
             }
-            Engine::MapReduce => counter(Counter::ReduceShuffleBytes).map(count),
+            Engine::MapReduce | Engine::Tez => counter(Counter::ReduceShuffleBytes).map(count),
         },
         AttemptField::RunTime => attempts.run_time(row).map(time),
         AttemptField::StartedAfter => since_submission(TimePoint::Start),

@@ -93,14 +93,22 @@ struct Conditions {
     job_type: Option<String>,
 }
 
+/// The engine of jobs of a type. Hive and Pig run on MapReduce and on Tez.
+fn engine_of(job_type: &str) -> Option<Engine> {
+    let is = |known: &str| job_type.eq_ignore_ascii_case(known);
+    match job_type {
+        _ if is(dr_elephant::SPARK) => Some(Engine::Spark),
+        _ if dr_elephant::TEZ_JOB_TYPES.iter().any(|known| is(known)) => None,
+        _ => Some(Engine::MapReduce),
+    }
+}
+
 impl Conditions {
     /// `None` if no application can meet them.
     fn of(context: &Context<'_>, asked: &Asked) -> Result<Option<Self>, Failure> {
         let exactly = |parameter: Parameter| asked.text(parameter.name).map(Pattern::exactly).into_iter();
         let job_type = asked.text(JOB_TYPE.name);
-        let engine = job_type.map(|name| {
-            if name.eq_ignore_ascii_case(dr_elephant::SPARK) { Engine::Spark } else { Engine::MapReduce }
-        });
+        let engine = job_type.and_then(engine_of);
         let severity = asked.text(SEVERITY.name);
         let severity = severity.and_then(|value| Severity::ALL.get(value.parse::<usize>().ok()?).copied());
         let finished = [millis(asked, FINISHED_BEGIN)?, millis(asked, FINISHED_END)?.map(just_after)];
@@ -120,7 +128,7 @@ impl Conditions {
             let Some(rule) = dr_elephant::rule_named(name, context.rules) else { return Ok(None) };
             which.only.rules = vec![rule.to_owned()];
         }
-        let job_type = job_type.filter(|_| engine == Some(Engine::MapReduce)).map(str::to_owned);
+        let job_type = job_type.filter(|_| engine != Some(Engine::Spark)).map(str::to_owned);
         Ok(Some(Self { which, severity, finished, job_type }))
     }
 

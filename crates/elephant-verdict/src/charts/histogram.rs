@@ -209,7 +209,7 @@ fn of(app: &Application, group: &TaskGroup, quantity: Quantity, findings: &[Find
 }
 
 pub(super) fn stage_name(app: &Application, kind: TaskKind) -> Option<String> {
-    let TaskKind::Stage(id @ StageAttempt { .. }) = kind else { return None };
+    let TaskKind::Stage(id @ StageAttempt { .. }) = kind else { return app.vertex_of(kind)?.name.clone() };
     app.spark.as_ref()?.stage(id)?.name.as_deref().map(str::to_owned)
 }
 
@@ -223,11 +223,11 @@ fn value(group: &TaskGroup, row: usize, quantity: Quantity) -> Option<i64> {
     let value = match (quantity, group.kind) {
         (Quantity::RunTime, _) => attempts.run_time(row).map(Millis::get),
         (Quantity::Input, TaskKind::Stage(_)) => sum(&[Counter::InputBytes]),
-        (Quantity::Input, TaskKind::Map) => sum(&Counter::INPUT_BYTES),
+        (Quantity::Input, TaskKind::Map | TaskKind::Vertex(_)) => sum(&Counter::INPUT_BYTES),
         (Quantity::ShuffleRead, TaskKind::Stage(_)) => {
             sum(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead])
         }
-        (Quantity::ShuffleRead, TaskKind::Reduce) => sum(&[Counter::ReduceShuffleBytes]),
+        (Quantity::ShuffleRead, TaskKind::Reduce | TaskKind::Vertex(_)) => sum(&[Counter::ReduceShuffleBytes]),
         _ => None,
     };
     value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))

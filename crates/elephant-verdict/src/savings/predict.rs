@@ -19,6 +19,8 @@ pub enum Unknown {
     Spark(spark::Unknown),
     /// The job cannot be replayed.
     MapReduce(mapreduce::Unknown),
+    /// Its vertices form a graph that no replay models.
+    Tez,
     /// It did not succeed.
     Status(Status),
     /// The replay without a change differs too much from the recorded run; in percent.
@@ -44,6 +46,7 @@ impl fmt::Display for Unknown {
         match self {
             Self::Spark(unknown) => unknown.fmt(f),
             Self::MapReduce(unknown) => unknown.fmt(f),
+            Self::Tez => f.write_str("DAGs of Tez are not replayed"),
             Self::Status(status) => {
                 write!(
                     f,

@@ -78,6 +78,7 @@ impl<'a> Replays<'a> {
         match app.engine {
             Engine::Spark => SparkReplays::of(app, rules, metrics, recorded).map(Self::Spark),
             Engine::MapReduce => MapReduceReplays::of(app, rules.metrics(), metrics).map(Self::MapReduce),
+            Engine::Tez => Err(Unknown::Tez),
         }
     }
 }

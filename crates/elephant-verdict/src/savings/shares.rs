@@ -251,6 +251,7 @@ fn known(app: &Application) -> Result<(), Unknown> {
             Err(Unknown::MapReduce(mapreduce::Unknown::Incomplete))
         }
         (Engine::MapReduce, Status::Succeeded) => Ok(()),
+        (Engine::Tez, _) => Err(Unknown::Tez),
         (_, status) => Err(Unknown::Status(status)),
     }
 }

@@ -154,6 +154,7 @@ fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &
     let memory = match app.engine {
         Engine::Spark => executors(app, rules, &trouble.change),
         Engine::MapReduce => containers(app, &trouble.change),
+        Engine::Tez => return unknown(WhyUnknown::NoModel),
     };
     match memory {
         Some(memory) => Removal::Memory(memory),
@@ -253,7 +254,7 @@ fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
     match (app.engine, metrics.idle_percent()) {
         (Engine::Spark, Some(idle)) => of_tasks * (1.0 - idle / 100.0),
         (Engine::Spark, None) => 0.0,
-        (Engine::MapReduce, _) => of_tasks,
+        (Engine::MapReduce | Engine::Tez, _) => of_tasks,
     }
 }
 

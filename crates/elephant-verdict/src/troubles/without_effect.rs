@@ -14,6 +14,7 @@ pub fn why(app: &Application, change: &SettingChange, others: &[&[SettingChange]
     match app.engine {
         Engine::Spark => of_spark(app, change, others),
         Engine::MapReduce => of_mapreduce(app, change),
+        Engine::Tez => None,
     }
 }
 

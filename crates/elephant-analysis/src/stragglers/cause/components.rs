@@ -155,7 +155,7 @@ impl Clocks<'_> {
     }
 
     /// Spark: bytes spilled to disk. MapReduce: spilled records per record that a map task wrote or a reduce
-    /// task read.
+    /// task read. Tez: spilled records per record written.
     #[must_use]
     pub(crate) fn spill(&self, row: usize) -> Option<f64> {
         let attempts = &self.group.attempts;
@@ -167,6 +167,7 @@ impl Clocks<'_> {
             TaskKind::Stage(_) => return count(Counter::DiskBytesSpilled),
             TaskKind::Map => count(Counter::MapOutputRecords),
             TaskKind::Reduce => count(Counter::ReduceInputRecords),
+            TaskKind::Vertex(_) => count(Counter::MapOutputRecords),
             TaskKind::Setup | TaskKind::Cleanup => None,
         };
         let records = records.filter(|records| *records > 0.0)?;
@@ -223,7 +224,7 @@ impl Clocks<'_> {
         match self.group.kind {
             TaskKind::Map => attempts.span(row, TimePoint::MapFinish, TimePoint::Finish),
             TaskKind::Reduce => attempts.span(row, TimePoint::ShuffleFinish, TimePoint::SortFinish),
-            TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => None,
+            TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) | TaskKind::Vertex(_) => None,
         }
     }
 }

@@ -28,12 +28,14 @@ pub struct Options {
 
 impl Options {
     /// MapReduce: a scan each second and a report every 3 s. Spark: a scan every 100 ms
-    /// (`spark.speculation.interval`) and a report every 10 s (`spark.executor.heartbeatInterval`).
+    /// (`spark.speculation.interval`) and a report every 10 s (`spark.executor.heartbeatInterval`). Tez: a scan each second (`LegacySpeculator`) and a
+    /// report every 100 ms (`tez.task.am.heartbeat.interval-ms.max`).
     #[must_use]
     pub const fn of_engine(engine: Engine) -> Self {
         let (step, report) = match engine {
             Engine::MapReduce => (1000, 3000),
             Engine::Spark => (100, 10_000),
+            Engine::Tez => (1000, 100),
         };
         Self {
             step: Millis::new(step),

@@ -219,6 +219,7 @@ fn records(group: &TaskGroup, row: usize) -> Option<f64> {
         TaskKind::Map => &[Counter::MapInputRecords],
         TaskKind::Reduce => &[Counter::ReduceInputRecords],
         TaskKind::Stage(_) => &[Counter::InputRecords, Counter::ShuffleRecordsRead],
+        TaskKind::Vertex(_) => &[Counter::MapInputRecords, Counter::ReduceInputRecords],
         TaskKind::Setup | TaskKind::Cleanup => &[],
     };
     group.attempts.total(row, counters).map(|records| records as f64)

@@ -173,6 +173,11 @@ fn look_into_all<'a, T>(
             continue;
         }
         let mut sources = parts.clone();
+        if let Some(tez) = &app.tez {
+            let conf = embedded.iter().find(|(id, _)| *id == tez.application_id);
+            app.conf = conf.map(|(_, conf)| conf.clone()).unwrap_or_default();
+            app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::TezQueue));
+        }
         if app.engine == Engine::MapReduce {
             match embedded.iter().position(|(id, _)| *id == app.id) {
                 Some(at) => app.conf = embedded.swap_remove(at).1,
@@ -252,6 +257,8 @@ pub(super) fn id_of(source: &Source, extent: Extent<'_>) -> Option<String> {
         SourceKind::JhistJson | SourceKind::JhistBinary | SourceKind::Hadoop1History => {
             name.and_then(job_id_in)
         }
+        // A source holds several DAGs.
+        SourceKind::TezJson | SourceKind::TezProto => return None,
         SourceKind::JobConf | SourceKind::Trace(_) | SourceKind::Unrelated(_) => None,
     };
     let is_stream = source.parts.iter().any(Part::is_stream);
@@ -309,6 +316,8 @@ fn id_from_name(source: &Source, engine: Engine) -> String {
     match engine {
         Engine::MapReduce => path.file_name().and_then(job_id_in).unwrap_or_default(),
         Engine::Spark => history_name(path).unwrap_or_default(),
+        // Every record of Tez has an id.
+        Engine::Tez => String::new(),
     }
 }
 

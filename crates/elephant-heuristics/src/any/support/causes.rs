@@ -140,7 +140,7 @@ fn of_nodes(app: &Advised<'_>, causes: &Causes, confidence: &str) -> Advice {
             in_brackets(confidence)
         ));
         match app.engine {
-            Engine::MapReduce => {
+            Engine::MapReduce | Engine::Tez => {
                 advice.and("; its --exclude-list FILE writes a file for ").and(excluding(app))
             }
             Engine::Spark => advice,
@@ -194,11 +194,12 @@ fn remedy(app: &Advised<'_>, cause: Cause, confidence: &str) -> Advice {
     let what = match app.engine {
         Engine::Spark => of_spark(cause),
         Engine::MapReduce => of_mapreduce(cause),
+        Engine::Tez => None,
     };
     let (name, confidence) = (cause.display_name(), in_brackets(confidence));
     let setting = match (app.engine, cause) {
         (Engine::MapReduce, Cause::Disk) => by_hadoop(app, "yarn.nodemanager.local-dirs", "mapred.local.dir"),
-        (Engine::MapReduce, Cause::Hardware) => excluding(app),
+        (Engine::MapReduce | Engine::Tez, Cause::Hardware) => excluding(app),
         _ => "",
     };
     let advice = Advice::new(format!("{name}{confidence}: {}{setting}", what.unwrap_or(of_any(cause))));
@@ -223,6 +224,9 @@ const fn page(engine: Engine, cause: Cause) -> Option<&'static str> {
         (Engine::MapReduce, Cause::DataSkew) => "reducer-skew",
         (Engine::MapReduce, Cause::Gc) => "mapper-gc",
         (Engine::MapReduce, Cause::Disk) => "mapper-spill",
+        (Engine::Tez, Cause::DataSkew) => "tez-reducer-skew",
+        (Engine::Tez, Cause::Gc) => "tez-mapper-gc",
+        (Engine::Tez, Cause::Disk) => "tez-mapper-spill",
         _ => return None,
     })
 }

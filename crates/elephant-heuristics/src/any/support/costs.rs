@@ -1,6 +1,6 @@
 //! Shared by the rules on costs: the parts of a history that costs depend on, and why a cost is unknown.
 
-use crate::{mapreduce, spark};
+use crate::{mapreduce, spark, tez};
 use elephant_analysis::metrics::requested_container;
 use elephant_model::model::counters::CounterMask;
 use elephant_model::model::spark::Facet;
@@ -37,6 +37,7 @@ pub(in crate::any) fn used_unknown(app: &Application) -> String {
     partial(app, OF_MEMORY).unwrap_or_else(|| match (app.engine, kinds.into_iter().find(of_unknown_size)) {
         (Engine::MapReduce, Some(kind)) => mapreduce::no_container(app, kind),
         (Engine::MapReduce, None) => "the history does not contain the run time of every attempt".to_owned(),
+        (Engine::Tez, _) => tez::no_cost(app),
         (Engine::Spark, _) => {
             "the event log does not contain the memory and lifetime of every executor".to_owned()
         }
@@ -53,6 +54,7 @@ pub(in crate::any) fn run_time_unknown(app: &Application) -> String {
 pub(in crate::any) fn wait_unknown(app: &Application) -> String {
     partial(app, OF_TIME).unwrap_or_else(|| match app.engine {
         Engine::MapReduce => mapreduce::no_times(app),
+        Engine::Tez => tez::NO_WAIT.to_owned(),
         Engine::Spark => "no executor started, or not all times of executors and jobs are known".to_owned(),
     })
 }
@@ -61,6 +63,7 @@ pub(in crate::any) fn wait_unknown(app: &Application) -> String {
 pub(in crate::any) fn needs_unknown(app: &Application) -> String {
     partial(app, OF_MEMORY).unwrap_or_else(|| match app.engine {
         Engine::MapReduce => mapreduce::no_memory(app),
+        Engine::Tez => tez::NO_MEMORY.to_owned(),
         Engine::Spark => spark::no_peaks(app),
     })
 }

@@ -8,15 +8,17 @@ use elephant_rule::finding::Subject;
 pub(in crate::any) const fn subject(kind: TaskKind) -> Subject {
     match kind {
         TaskKind::Stage(stage) => Subject::Stage(stage),
+        TaskKind::Vertex(number) => Subject::Vertex(number),
         TaskKind::Map | TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup => Subject::Tasks(kind.name()),
     }
 }
 
-/// "map 7", "task 7 of stage 3.0".
+/// "map 7", "task 7 of stage 3.0", "task 7 of vertex 3".
 pub(in crate::any) fn task_name(group: &TaskGroup, task: usize) -> String {
     let number = group.tasks.number(task).map_or_else(|| "?".to_owned(), |number| number.to_string());
     match group.kind {
         TaskKind::Stage(stage) => format!("task {number} of stage {stage}"),
+        TaskKind::Vertex(vertex) => format!("task {number} of vertex {vertex}"),
         kind => format!("{} {number}", kind.name()),
     }
 }

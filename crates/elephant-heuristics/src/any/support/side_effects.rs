@@ -15,6 +15,8 @@ pub(super) fn repeated(app: &Application) -> Option<String> {
     match app.engine {
         Engine::Spark => in_action(app),
         Engine::MapReduce => in_output(app),
+        // Hive and Pig commit what they write.
+        Engine::Tez => None,
     }
 }
 

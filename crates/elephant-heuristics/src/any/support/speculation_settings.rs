@@ -24,6 +24,7 @@ use elephant_rule::wording::{change, plural};
 pub(in crate::any) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
     let key = match (app.engine, group.kind) {
         (Engine::Spark, _) => ConfKey::Speculation,
+        (Engine::Tez, _) => ConfKey::TezSpeculation,
         (Engine::MapReduce, TaskKind::Reduce) => ConfKey::ReduceSpeculative,
         (Engine::MapReduce, _) => ConfKey::MapSpeculative,
     };
@@ -79,6 +80,8 @@ pub(in crate::any) fn switch_on(
     let on = |candidates: &[Candidates<'_, '_>], condition: &str| -> Vec<Advice> {
         match app.engine {
             Engine::Spark => switch_on_spark(app, candidates, (condition, lost)).into_iter().collect(),
+            // No replay shows what Tez's speculator would have done.
+            Engine::Tez => Vec::new(),
             Engine::MapReduce => {
                 candidates.iter().filter_map(|it| switch_on_mapreduce(app, it, (condition, lost))).collect()
             }
@@ -196,6 +199,7 @@ pub(in crate::any) fn better_settings(
             let what = format!("copy earlier; {caught} would have been copied in time");
             vec![Advice::new(what).set(stragglers.changes(app, best)).giving_back(part)]
         }
+        Engine::Tez => Vec::new(),
         // The speculator of Hadoop 0.20 and 1 has no such settings, and decides in another way.
         Engine::MapReduce if app.ran_on_job_tracker() => vec![SLOW_COPIES.into()],
         Engine::MapReduce => {

@@ -9,7 +9,7 @@ use elephant_rule::params::choice;
 
 choice! {
     /// How a missing counter is read.
-    pub(in crate::mapreduce) enum MissingCounters {
+    pub(crate) enum MissingCounters {
         /// Unknown: the task is skipped, and without any task the rule is not evaluated.
         Unknown = "unknown",
         /// Zero, as in Dr. Elephant.
@@ -33,7 +33,7 @@ pub(in crate::mapreduce) fn is_unreadable(group: &TaskGroup, counters: &[Counter
 }
 
 /// A counter of one attempt; `missing` says how a missing one is read.
-pub(in crate::mapreduce) fn counter(
+pub(crate) fn counter(
     group: &TaskGroup,
     row: usize,
     counter: Counter,
@@ -48,7 +48,7 @@ pub(in crate::mapreduce) fn counter(
 }
 
 /// The bytes that a map task read, from all file systems except the local one.
-pub(in crate::mapreduce) fn input_bytes(
+pub(crate) fn input_bytes(
     group: &TaskGroup,
     row: usize,
     missing: MissingCounters,
@@ -75,14 +75,14 @@ pub(in crate::mapreduce) fn mean_input(group: &TaskGroup) -> Option<Bytes> {
 }
 
 /// The run time of one attempt in milliseconds.
-pub(in crate::mapreduce) fn run_time(group: &TaskGroup, row: usize) -> Option<i64> {
+pub(crate) fn run_time(group: &TaskGroup, row: usize) -> Option<i64> {
     group.attempts.run_time(row).and_then(|time| i64::try_from(time.get()).ok())
 }
 
-pub(in crate::mapreduce) fn to_bytes(value: i64) -> Bytes {
+pub(crate) fn to_bytes(value: i64) -> Bytes {
     Bytes::new(u64::try_from(value).unwrap_or_default())
 }
 
-pub(in crate::mapreduce) fn to_millis(value: i64) -> Millis {
+pub(crate) fn to_millis(value: i64) -> Millis {
     Millis::new(u64::try_from(value).unwrap_or_default())
 }

@@ -153,7 +153,8 @@ pub const BLOCK: Bytes = Bytes::from_mib(128);
 /// The defaults of a setting of this engine, by any of its names.
 fn of(engine: Engine, name: &str) -> Option<&'static [(Version, &'static str)]> {
     let table = match engine {
-        Engine::MapReduce => HADOOP,
+        // A DAG of Tez has the settings of Hadoop, too.
+        Engine::MapReduce | Engine::Tez => HADOOP,
         Engine::Spark => SPARK,
     };
     let find = |name: &str| table.iter().find(|(known, _)| *known == name).map(|(_, values)| *values);

@@ -24,6 +24,28 @@ conf_keys! {
     MapMemoryMb = "mapreduce.map.memory.mb" | "mapred.job.map.memory.mb";
     /// Memory of a reduce container in MiB.
     ReduceMemoryMb = "mapreduce.reduce.memory.mb" | "mapred.job.reduce.memory.mb";
+    /// Memory of a container of Tez in MiB; Hive sets its own.
+    TezTaskMemoryMb = "tez.task.resource.memory.mb";
+    /// Memory of a container of Tez that Hive asks for, in MiB.
+    HiveContainerMb = "hive.tez.container.size";
+    /// Memory of the container of Tez's application master, in MiB.
+    TezMasterMemoryMb = "tez.am.resource.memory.mb";
+    /// JVM options of tasks of Tez; Hive sets its own.
+    TezJavaOpts = "hive.tez.java.opts" | "tez.task.launch.cmd-opts";
+    /// Sort buffer of an output of Tez in MiB.
+    TezSortMb = "tez.runtime.io.sort.mb";
+    /// Largest group of input splits that one task of Tez reads, in bytes.
+    TezGroupingMax = "tez.grouping.max-size";
+    /// Smallest group of input splits that one task of Tez reads, in bytes.
+    TezGroupingMin = "tez.grouping.min-size";
+    /// Bytes that Hive gives each reduce task.
+    BytesPerReducer = "hive.exec.reducers.bytes.per.reducer";
+    /// Whether Tez runs speculative copies.
+    TezSpeculation = "tez.am.speculation.enabled";
+    /// Failures of attempts on one node after which Tez avoids it.
+    TezFailuresPerNode = "tez.am.maxtaskfailures.per.node";
+    /// Queue of an application of Tez.
+    TezQueue = "tez.queue.name";
     /// Memory of the application master's container in MiB.
     MasterMemoryMb = "yarn.app.mapreduce.am.resource.mb";
     /// JVM options of the application master.

@@ -1,6 +1,7 @@
 //! The task table: the input of rules and straggler analysis, independent of the engine.
 //!
-//! A [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, the tasks of one stage attempt).
+//! A [`TaskGroup`] holds tasks that do the same work (all maps, all reduces, the tasks of one stage attempt or of
+//! one vertex).
 //! It has one row per task, one row per attempt, and one column per counter; values that the log does not
 //! contain are `None`.
 
@@ -32,10 +33,12 @@ pub enum TaskKind {
     Cleanup,
     /// The tasks of one stage attempt (Spark).
     Stage(StageAttempt),
+    /// The tasks of one vertex of a DAG, by the vertex's number (Tez).
+    Vertex(u32),
 }
 
 impl TaskKind {
-    /// The name in reports, and in findings about MapReduce. All stages share "task".
+    /// The name in reports, and in findings about MapReduce. All stages and vertices share "task".
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -43,7 +46,7 @@ impl TaskKind {
             Self::Reduce => "reduce",
             Self::Setup => "setup",
             Self::Cleanup => "cleanup",
-            Self::Stage(_) => "task",
+            Self::Stage(_) | Self::Vertex(_) => "task",
         }
     }
 }

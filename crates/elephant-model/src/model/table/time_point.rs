@@ -16,8 +16,10 @@ pub enum TimePoint {
     SortFinish,
     /// The driver started to fetch a result that was too large to send with the task's end (Spark).
     GettingResult,
+    /// The application master asked for the attempt, before a container was found for it (Tez).
+    Created,
 }
 
 impl TimePoint {
-    pub(super) const COUNT: usize = 6;
+    pub(super) const COUNT: usize = 7;
 }

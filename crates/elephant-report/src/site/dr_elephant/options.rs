@@ -15,6 +15,8 @@ use elephant_ruleset::RuleSet;
 pub const SPARK: &str = "Spark";
 
 /// The types of MapReduce's jobs, as `elephant_model::model::job_type` tells them.
+/// The types of jobs that Tez runs.
+pub const TEZ_JOB_TYPES: &[&str] = &["Pig", "Hive"];
 const JOB_TYPES: &[&str] = &["Pig", "Hive", "OozieLauncher", "Cascading", "Voldemort", "Kafka", "HadoopJava"];
 
 #[derive(Serialize)]
@@ -64,7 +66,11 @@ pub fn search_options(rules: &RuleSet) -> io::Result<Vec<u8>> {
     let levels = Severity::ALL.into_iter().rev();
     bytes(&Answer {
         search_options: Options {
-            jobcategory: vec![category(Engine::MapReduce, JOB_TYPES), category(Engine::Spark, &[SPARK])],
+            jobcategory: vec![
+                category(Engine::MapReduce, JOB_TYPES),
+                category(Engine::Spark, &[SPARK]),
+                category(Engine::Tez, TEZ_JOB_TYPES),
+            ],
             severities: levels.map(|it| Level { name: text(it), value: it.value() }).collect(),
             id: "search",
         },

@@ -112,7 +112,12 @@ impl<'d> Reader<'d, '_> {
         let engine = self
             .word(
                 layered.entry("engine"),
-                &[("any", None), ("mapreduce", Some(Engine::MapReduce)), ("spark", Some(Engine::Spark))],
+                &[
+                    ("any", None),
+                    ("mapreduce", Some(Engine::MapReduce)),
+                    ("spark", Some(Engine::Spark)),
+                    ("tez", Some(Engine::Tez)),
+                ],
             )
             .flatten();
         let over = self.word(

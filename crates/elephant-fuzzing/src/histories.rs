@@ -11,7 +11,7 @@ use elephant_input::kind;
 use elephant_input::window::ByteWindow;
 use elephant_model::model::Application;
 use elephant_parse::spark::{self, Completeness, Feed, Log, Names};
-use elephant_parse::{Parsed, jhist};
+use elephant_parse::{OtherCounters, Parsed, jhist};
 
 use super::same::{Drip, assert_same, drain};
 
@@ -29,6 +29,13 @@ pub fn jhist_binary(bytes: &[u8]) {
 
 pub fn hadoop1(bytes: &[u8]) {
     parse_whole_and_in_portions(bytes, |stream| elephant_parse::hadoop1::parse(ByteWindow::new(stream)));
+}
+
+pub fn tez(bytes: &[u8]) {
+    parse_whole_and_in_portions(bytes, |stream| {
+        let window = ByteWindow::new(stream);
+        elephant_parse::tez::parse_one(String::new(), window, &Limits::default(), OtherCounters::Kept)
+    });
 }
 
 pub fn jobconf(bytes: &[u8]) {

@@ -30,7 +30,7 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name, which is also the name of the program and of the folders in `seeds` and
 /// `regressions`.
-pub const TARGETS: [(&str, Target); 27] = [
+pub const TARGETS: [(&str, Target); 28] = [
     ("baseline", configuration::baseline),
     ("bzip2", codecs::bzip2),
     ("diff", configuration::diff),
@@ -54,6 +54,7 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("spark", histories::spark),
     ("surveys", whole::surveys),
     ("tar", archives::tar),
+    ("tez", histories::tez),
     ("whole", whole::whole),
     ("xz", codecs::xz),
     ("zip", archives::zip),

@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
 use super::RuleFile;
-use elephant_model::model::{Application, job_type};
+use elephant_model::model::{Application, Engine, job_type};
 use elephant_rule::params::Problems;
 use elephant_rule::params::words::{did_you_mean, one_of};
 use elephant_rule::params::yaml::{Kind, Node};
@@ -240,13 +240,13 @@ impl Scope {
                 }
                 Ok(patterns) => {
                     if aspect == Aspect::Engine
-                        && !patterns.0.iter().any(|p| p.matches("mapreduce") || p.matches("spark"))
+                        && !patterns.0.iter().any(|p| Engine::ALL.iter().any(|engine| p.matches(engine.name())))
                     {
                         let help = did_you_mean(
                             value.as_text().unwrap_or_default(),
-                            ["mapreduce", "spark"].into_iter(),
+                            Engine::ALL.iter().map(|engine| engine.name()),
                         );
-                        problems.error(file, &value.span, "the engine must be mapreduce or spark", help);
+                        problems.error(file, &value.span, "the engine must be mapreduce, spark or tez", help);
                     }
                     scope.conditions.push((aspect, patterns));
                 }

@@ -19,6 +19,7 @@ pub mod make;
 pub mod postgres;
 pub mod skipped;
 pub mod spark_log;
+pub mod tez;
 
 use std::fs::File;
 use std::io::Read;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-const ENGINES: [&str; 3] = ["mapreduce", "spark", "any"];
+const ENGINES: [&str; 4] = ["mapreduce", "spark", "tez", "any"];
 
 const WITH_ENGINE: &str =
     "use elephant_model::model::spark::Facet;\nuse elephant_model::model::{Application, Engine};";
@@ -39,15 +39,23 @@ impl NewRule {
                 "\"{id}\" is not in kebab-case: use lower-case words separated by single hyphens"
             ));
         }
-        // As the ids of all rules about Spark.
-        let prefix = if engine == "spark" && !id.starts_with("spark-") { "spark-" } else { "" };
+        // As the ids of all rules about Spark and about Tez.
+        let prefix = match engine {
+            "spark" if !id.starts_with("spark-") => "spark-",
+            "tez" if !id.starts_with("tez-") => "tez-",
+            _ => "",
+        };
         Ok(Self { engine: engine.to_owned(), id: format!("{prefix}{id}") })
     }
 
-    /// The name of its module: `my_rule`. Modules of Spark rules omit the prefix `spark`.
+    /// The name of its module: `my_rule`. Modules of Spark and Tez rules omit the prefix.
     #[must_use]
     pub fn module(&self) -> String {
-        let name = if self.engine == "spark" { self.id.strip_prefix("spark-") } else { None };
+        let name = match self.engine.as_str() {
+            "spark" => self.id.strip_prefix("spark-"),
+            "tez" => self.id.strip_prefix("tez-"),
+            _ => None,
+        };
         name.unwrap_or(&self.id).replace('-', "_")
     }
 
@@ -62,6 +70,7 @@ impl NewRule {
         let (imports, applies) = match self.engine.as_str() {
             "mapreduce" => (WITH_ENGINE, condition("MapReduce")),
             "spark" => (WITH_ENGINE, condition("Spark")),
+            "tez" => (WITH_ENGINE, condition("Tez")),
             _ => (
                 "use elephant_model::model::Application;\nuse elephant_model::model::spark::Facet;",
                 String::new(),
@@ -103,10 +112,10 @@ impl NewRule {
     /// A fixture for each severity.
     fn case(&self, root: &Path) -> Result<Change, String> {
         let Self { engine, id } = self;
-        if engine == "mapreduce" {
+        if engine == "mapreduce" || engine == "tez" {
             return edited(
                 root,
-                "crates/elephant-heuristics/tests/it/fixtures/mapreduce.rs".into(),
+                format!("crates/elephant-heuristics/tests/it/fixtures/{engine}.rs").into(),
                 |text| {
                     let (before, after) = text.split_once("fn all() -> Vec<Fixture> {")?;
                     let (body, rest) = after.split_once("\n    all\n}")?;

@@ -90,10 +90,11 @@ mod tests {
 
     #[test]
     fn every_id_names_its_dag() {
-        let dag = |text| Id::parse(text).and_then(Id::dag).map(|dag| (dag.to_string(), dag.app.to_string()));
+        let dag = |text: &str| Id::parse(text).and_then(Id::dag).map(|dag| (dag.to_string(), dag.app.to_string()));
         let expected = Some(("dag_1394502141829_0425_1".to_owned(), "application_1394502141829_0425".to_owned()));
         for id in ["dag_#_1", "vertex_#_1_04", "task_#_1_01_000000", "attempt_#_1_01_000000_3"] {
-            assert_eq!(dag(&id.replace('#', "1394502141829_0425")), expected, "{id}");
+            let id = id.replace('#', "1394502141829_0425");
+            assert_eq!(dag(id.as_str()), expected, "{id}");
         }
         let attempt = Id::parse("attempt_7_0001_2_03_000004_5");
         assert!(matches!(attempt, Some(Id::Attempt(_, 3, 4, 5))), "{attempt:?}");

@@ -98,3 +98,65 @@ fn every_cut_of_a_history_is_read() {
         assert!(parsed.applications.iter().all(|app| !app.complete), "{len}");
     }
 }
+
+/// What a DAG is made of, as text.
+fn described(app: &Application) -> String {
+    let tez = app.tez.as_ref().unwrap();
+    let of_vertex = |vertex: &elephant_model::model::tez::Vertex| {
+        (vertex.title(), vertex.processor, vertex.announced, vertex.initialised_at, vertex.started_at, vertex.finished_at)
+    };
+    let of_group = |group: &elephant_model::model::table::TaskGroup| {
+        let attempts = &group.attempts;
+        let of_row = |row| {
+            let points = [TimePoint::Created, TimePoint::Start, TimePoint::Finish];
+            let counters: Vec<_> =
+                elephant_model::model::counters::Counter::ALL.iter().filter_map(|of| attempts.count(row, *of)).collect();
+            (attempts.outcome(row), points.map(|point| attempts.time(row, point)), counters)
+        };
+        (group.kind, group.tasks.len(), (0..attempts.len()).map(of_row).collect::<Vec<_>>())
+    };
+    format!(
+        "{:?} {:?} {:?} {:?} {:#?} {:#?}",
+        (&app.id, &app.name, &app.user, app.status, app.complete),
+        app.submitted_at,
+        app.launched_at,
+        app.finished_at,
+        tez.vertices.iter().map(of_vertex).collect::<Vec<_>>(),
+        app.groups.iter().map(of_group).collect::<Vec<_>>()
+    )
+}
+
+#[test]
+fn all_forms_tell_the_same() {
+    let groups = serde_json::json!([
+        {"role": "map", "count": 3, "time": {"total_ms": 7000}, "counters": {"HDFS_BYTES_READ": 9, "OUTPUT_RECORDS": 5}},
+        {"role": "reduce", "count": 2, "time": {"total_ms": 0}, "counters": {"SHUFFLE_BYTES": 4}},
+        {"role": "scope", "count": 1, "time": {"total_ms": 9}, "counters": null},
+    ]);
+    let dag = elephant_testing::tez::Dag::of(&groups).config(&[("hive.tez.container.size", "2048")]);
+    let of = |bytes: &[u8]| {
+        let parsed = parse(bytes);
+        assert!(parsed.problems.is_empty(), "{:?}", parsed.problems);
+        assert_eq!(parsed.confs[0].1.raw("hive.tez.container.size").as_deref(), Some("2048"));
+        described(&one(parsed))
+    };
+    let timeline = of(dag.timeline().as_bytes());
+    assert!(timeline.contains("true"), "{timeline}");
+    assert_eq!(of(dag.simple().as_bytes()), timeline);
+    assert_eq!(of(&dag.protobuf()), timeline);
+}
+
+#[test]
+fn damage_costs_records_but_never_a_wrong_number_of_tasks() {
+    let groups = serde_json::json!([{"role": "map", "count": 5, "time": {"total_ms": 7000}, "counters": {}}]);
+    let bytes = elephant_testing::tez::Dag::of(&groups).protobuf();
+    for at in (0..bytes.len()).step_by(7) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        for app in parse(&damaged).applications {
+            assert!(app.task_count() <= 5, "{at}");
+        }
+        let cut = parse(&bytes[..at]);
+        assert!(cut.applications.iter().all(|app| !app.complete), "{at}");
+    }
+}

@@ -69,7 +69,7 @@ impl Import {
         let known = RULES.iter().find(|rule| rule.class == name && rule.application_type == application_type);
         let Some(rule) = known else {
             let message = match application_type.as_str() {
-                "tez" | "tony" => {
+                "tony" => {
                     format!("{name}: {application_type} applications are not supported; omitted")
                 }
                 _ => format!(
@@ -157,7 +157,7 @@ impl Import {
                 ));
             }
         }
-        for engine in ["mapreduce", "spark"] {
+        for engine in ["mapreduce", "spark", "tez"] {
             if !self.engines.contains(engine) {
                 self.note(
                     1,

@@ -92,6 +92,10 @@ const fn mapreduce(class: &'static str, id: &'static str, parameters: &'static [
     Rule { application_type: "mapreduce", class, id, remark: "", parameters }
 }
 
+const fn tez(class: &'static str, id: &'static str, parameters: &'static [Parameter]) -> Rule {
+    Rule { application_type: "tez", class, id, remark: "", parameters }
+}
+
 const fn spark(class: &'static str, id: &'static str, parameters: &'static [Parameter]) -> Rule {
     Rule { application_type: "spark", class, id, remark: "", parameters }
 }
@@ -106,6 +110,18 @@ const fn legacy(class: &'static str, id: &'static str, parameters: &'static [Par
     Rule { application_type: "spark", class, id, remark, parameters }
 }
 
+const SPEED: &[Parameter] = &[
+    param("disk_speed_severity", "speed", DISK_SPEED),
+    param("runtime_severity_in_min", "run_time", MINUTES),
+];
+const SPILL: &[Parameter] =
+    &[param("spill_severity", "spill_ratio", NUMBERS), param("num_tasks_severity", "num_tasks", NUMBERS)];
+/// Heuristics of Tez have no condition on the size of the container.
+const MEMORY_OF_TEZ: &[Parameter] = &[
+    param("memory_ratio_severity", "used_ratio", NUMBERS),
+    param("container_memory_default_mb", "container_default", Conversion::Number("MB")),
+];
+
 pub(super) const RULES: &[Rule] = &[
     mapreduce("MapperSkewHeuristic", "mapper-skew", SKEW),
     mapreduce("ReducerSkewHeuristic", "reducer-skew", SKEW),
@@ -115,19 +131,8 @@ pub(super) const RULES: &[Rule] = &[
     mapreduce("ReducerGCHeuristic", "reducer-gc", GC),
     mapreduce("MapperTimeHeuristic", "mapper-time", TIME),
     mapreduce("ReducerTimeHeuristic", "reducer-time", TIME),
-    mapreduce(
-        "MapperSpeedHeuristic",
-        "mapper-speed",
-        &[
-            param("disk_speed_severity", "speed", DISK_SPEED),
-            param("runtime_severity_in_min", "run_time", MINUTES),
-        ],
-    ),
-    mapreduce(
-        "MapperSpillHeuristic",
-        "mapper-spill",
-        &[param("spill_severity", "spill_ratio", NUMBERS), param("num_tasks_severity", "num_tasks", NUMBERS)],
-    ),
+    mapreduce("MapperSpeedHeuristic", "mapper-speed", SPEED),
+    mapreduce("MapperSpillHeuristic", "mapper-spill", SPILL),
     mapreduce("MapperMemoryHeuristic", "mapper-memory", MEMORY),
     mapreduce("ReducerMemoryHeuristic", "reducer-memory", MEMORY),
     mapreduce(
@@ -158,6 +163,27 @@ pub(super) const RULES: &[Rule] = &[
         class: "ConfigurationHeuristic",
         id: "",
         remark: "it only repeats the configuration; `elephant-rs analyze --format json --details` shows it",
+        parameters: &[],
+    },
+    tez("MapperDataSkewHeuristic", "tez-mapper-skew", SKEW),
+    tez("ReducerDataSkewHeuristic", "tez-reducer-skew", SKEW),
+    tez("ScopeDataSkewHeuristic", "tez-scope-skew", SKEW),
+    tez("MapperGCHeuristic", "tez-mapper-gc", GC),
+    tez("ReducerGCHeuristic", "tez-reducer-gc", GC),
+    tez("ScopeGCHeuristic", "tez-scope-gc", GC),
+    tez("MapperTimeHeuristic", "tez-mapper-time", TIME),
+    tez("ReducerTimeHeuristic", "tez-reducer-time", TIME),
+    tez("ScopeTimeHeuristic", "tez-scope-time", TIME),
+    tez("MapperSpeedHeuristic", "tez-mapper-speed", SPEED),
+    tez("ScopeSpeedHeuristic", "tez-scope-speed", SPEED),
+    tez("MapperMemoryHeuristic", "tez-mapper-memory", MEMORY_OF_TEZ),
+    tez("ScopeMemoryHeuristic", "tez-scope-memory", MEMORY_OF_TEZ),
+    tez("MapperSpillHeuristic", "tez-mapper-spill", SPILL),
+    Rule {
+        application_type: "tez",
+        class: "ReducerMemoryHeuristic",
+        id: "",
+        remark: "no version of Dr. Elephant registers it; omitted",
         parameters: &[],
     },
     spark(

@@ -12,3 +12,4 @@
 
 mod custom;
 mod mapreduce;
+mod tez;

@@ -81,7 +81,7 @@ fn existing_ids_and_ids_not_in_kebab_case_are_rejected() {
     for id in ["My-rule", "my_rule", "-rule", "my--rule", "", "rule-2", "../rule"] {
         assert!(NewRule::new("spark", id).unwrap_err().contains("not in kebab-case"), "{id}");
     }
-    assert!(NewRule::new("tez", "my-rule").unwrap_err().contains("unknown engine"));
+    assert!(NewRule::new("flink", "my-rule").unwrap_err().contains("unknown engine"));
     let empty = tempfile::tempdir().unwrap();
     assert!(NewRule::new("any", "my-rule").unwrap().changes(empty.path()).is_err());
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "{:?}", PathBuf::from(empty.path()));

@@ -15,7 +15,7 @@ pub use details::{application_details, job_details, no_details, workflow_details
 pub use exceptions::{exception_statuses, workflow_exceptions};
 pub use graphs::{flow_metrics, flow_scores, job_metrics, job_scores};
 pub use heuristics::rule_named;
-pub use options::{SPARK, search_options};
+pub use options::{SPARK, TEZ_JOB_TYPES, search_options};
 pub use record::{Key, job_type_of};
 pub use summaries::{
     OfUsers, Part, application_summaries, dashboard, in_order, job_summaries, search_results, user_details,

@@ -14,9 +14,10 @@ use elephant_ruleset::RuleSet;
 /// The type of all jobs of Spark.
 pub const SPARK: &str = "Spark";
 
-/// The types of MapReduce's jobs, as `elephant_model::model::job_type` tells them.
 /// The types of jobs that Tez runs.
 pub const TEZ_JOB_TYPES: &[&str] = &["Pig", "Hive"];
+
+/// The types of MapReduce's jobs, as `elephant_model::model::job_type` tells them.
 const JOB_TYPES: &[&str] = &["Pig", "Hive", "OozieLauncher", "Cascading", "Voldemort", "Kafka", "HadoopJava"];
 
 #[derive(Serialize)]

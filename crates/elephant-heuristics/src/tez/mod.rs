@@ -1,6 +1,7 @@
 //! The rules of Tez: Dr. Elephant's heuristics, with the arithmetic of those of MapReduce, over all tasks of a DAG that do
-//! the same kind of work.
+//! the same kind of work; and why a DAG failed.
 
+mod dag_failure;
 mod gc;
 mod memory;
 mod skew;
@@ -29,6 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     memory::MAPPER,
     memory::SCOPE,
     spill::RULE,
+    dag_failure::RULE,
 ];
 
 /// Why it is unknown how long a DAG waited.

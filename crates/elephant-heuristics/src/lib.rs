@@ -18,4 +18,5 @@ mod tez;
 use elephant_catalogue::Catalogue;
 
 /// Every built-in rule, in the order of the documentation.
-pub const BUILT_IN: Catalogue = Catalogue(&[mapreduce::RULES, tez::RULES, spark::RULES, spark::QUERY_RULES, any::RULES]);
+pub const BUILT_IN: Catalogue =
+    Catalogue(&[mapreduce::RULES, tez::RULES, spark::RULES, spark::QUERY_RULES, any::RULES]);

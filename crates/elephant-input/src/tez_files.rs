@@ -44,9 +44,10 @@ fn common(source: &Source) -> Common {
         // Files of an archive belong together, and not to those outside.
         Some(id) => Common::Application(archive(source), id.to_owned()),
         None => {
-            let of_type = folder.file_name().and_then(|name| name.to_str()).filter(|name| {
-                TYPES.iter().any(|prefix| name.starts_with(prefix))
-            });
+            let of_type = folder
+                .file_name()
+                .and_then(|name| name.to_str())
+                .filter(|name| TYPES.iter().any(|prefix| name.starts_with(prefix)));
             Common::Folder(of_type.and_then(|_| folder.parent()).unwrap_or(folder).to_path_buf())
         }
     }

@@ -240,7 +240,10 @@ impl Scope {
                 }
                 Ok(patterns) => {
                     if aspect == Aspect::Engine
-                        && !patterns.0.iter().any(|p| Engine::ALL.iter().any(|engine| p.matches(engine.name())))
+                        && !patterns
+                            .0
+                            .iter()
+                            .any(|p| Engine::ALL.iter().any(|engine| p.matches(engine.name())))
                     {
                         let help = did_you_mean(
                             value.as_text().unwrap_or_default(),

@@ -149,8 +149,8 @@ impl Store {
         selection: &Selection,
         most: usize,
     ) -> Result<Option<(Runs, Selection)>, StoreError> {
-        let [spark, mapreduce, tez] = [Engine::Spark, Engine::MapReduce, Engine::Tez]
-            .map(|engine| JobKey::new(engine, Some(job)));
+        let [spark, mapreduce, tez] =
+            [Engine::Spark, Engine::MapReduce, Engine::Tez].map(|engine| JobKey::new(engine, Some(job)));
         // A job of a scheduler has its name at the end of its key.
         let name = spark.as_str().trim_start_matches(spark.engine());
         let escaped = name.replace('!', "!!").replace('%', "!%").replace('_', "!_");

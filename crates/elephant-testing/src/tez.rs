@@ -105,7 +105,8 @@ impl Dag {
                 message.extend(bytes(field, id.strip_prefix("tez_").unwrap_or(&id).as_bytes()));
                 for (key, value) in facts.as_object().into_iter().flatten() {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    message.extend(bytes(10, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat()));
+                    message
+                        .extend(bytes(10, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat()));
                 }
                 values.push([varint(message.len() as u64), message].concat());
             }
@@ -144,7 +145,12 @@ impl Dag {
 }
 
 /// Adds the entities of a vertex, and returns its end.
-fn of_vertex(entities: &mut Vec<Entity>, (app, number): (&str, usize), (name, role): (&str, &str), groups: &[&Value]) -> i64 {
+fn of_vertex(
+    entities: &mut Vec<Entity>,
+    (app, number): (&str, usize),
+    (name, role): (&str, &str),
+    groups: &[&Value],
+) -> i64 {
     let processor = match role {
         "map" => "org.apache.hadoop.hive.ql.exec.tez.MapTezProcessor",
         "reduce" => "org.apache.hadoop.hive.ql.exec.tez.ReduceTezProcessor",
@@ -166,10 +172,12 @@ fn of_vertex(entities: &mut Vec<Entity>, (app, number): (&str, usize), (name, ro
                 if !group["counters"].is_null() {
                     own["counters"] = counters(&group["counters"]);
                 }
-                let steps = vec![("TASK_ATTEMPT_STARTED", start, json!({})), ("TASK_ATTEMPT_FINISHED", finish, own)];
+                let steps =
+                    vec![("TASK_ATTEMPT_STARTED", start, json!({})), ("TASK_ATTEMPT_FINISHED", finish, own)];
                 entities.push(Entity { id: attempt, kind: "TEZ_TASK_ATTEMPT_ID", steps });
             }
-            let steps = vec![("TASK_STARTED", start, json!({"status": "RUNNING"})), ("TASK_FINISHED", finish, facts)];
+            let steps =
+                vec![("TASK_STARTED", start, json!({"status": "RUNNING"})), ("TASK_FINISHED", finish, facts)];
             entities.push(Entity { id: format!("task_{id}"), kind: "TEZ_TASK_ID", steps });
             (task, end) = (task + 1, end.max(finish));
         }
@@ -194,9 +202,7 @@ fn counters(values: &Value) -> Value {
         let list = if name.ends_with("_BYTES_READ") { &mut files } else { &mut tasks };
         list.push(json!({"counterName": name, "counterDisplayName": name, "counterValue": value}));
     }
-    let group = |name: &str, counters: Vec<Value>| {
-        json!({"counterGroupName": format!("org.apache.tez.common.counters.{name}"), "counters": counters})
-    };
+    let group = |name: &str, counters: Vec<Value>| json!({"counterGroupName": format!("org.apache.tez.common.counters.{name}"), "counters": counters});
     json!({"counterGroups": [group("FileSystemCounter", files), group("TaskCounter", tasks)]})
 }
 

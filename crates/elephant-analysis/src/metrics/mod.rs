@@ -5,23 +5,23 @@
 
 mod at_least;
 mod mapreduce;
-mod tez;
 pub mod spark;
+mod tez;
 
 pub use at_least::AtLeast;
 pub use mapreduce::{MetricParams, Usage, delay, requested_container};
-pub use tez::container_of_tasks;
 pub use spark::{
     ExecutorCounts, JobCounts, SparkCounts, SparkMetricParams, StageCounts, executor_memory,
     executor_memory_factor, idle_beyond, share_idle_beyond,
 };
+pub use tez::container_of_tasks;
 
 use std::borrow::Cow;
 
 use elephant_base::state::State;
 use elephant_base::units::{CoreMillis, MbMillis, Millis};
 use elephant_model::model::table::{Outcome, TaskGroup};
-use elephant_model::model::{Application, TaskCounts};
+use elephant_model::model::{Application, Engine, TaskCounts};
 
 /// The metrics of one application; unknown values are `None`.
 #[derive(Debug, Clone, PartialEq, Default, State)]
@@ -74,10 +74,14 @@ impl Metrics {
     }
 }
 
-/// From submission to end.
+/// From submission to end; of a DAG of Tez from its start, as Tez counts it (`timeTaken`).
 #[must_use]
 pub fn run_time(app: &Application) -> Option<Millis> {
-    Millis::between(app.submitted_at?, app.finished_at?)
+    let start = match app.engine {
+        Engine::Tez => app.launched_at.or(app.submitted_at),
+        Engine::MapReduce | Engine::Spark => app.submitted_at,
+    };
+    Millis::between(start?, app.finished_at?)
 }
 
 /// Whether an attempt was killed because another attempt of its task succeeded.

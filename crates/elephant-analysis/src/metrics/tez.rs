@@ -65,7 +65,11 @@ const fn task_name(processor: Processor) -> &'static str {
 
 /// The container that the tasks of a vertex ask for: the first of these settings that is positive, as Dr. Elephant reads
 /// them, or else `default`.
-pub(super) fn container_of_vertex(app: &Application, kind: TaskKind, default: Assumed<Size>) -> Option<Bytes> {
+pub(super) fn container_of_vertex(
+    app: &Application,
+    kind: TaskKind,
+    default: Assumed<Size>,
+) -> Option<Bytes> {
     let is_scope = app.vertex_of(kind).and_then(|vertex| vertex.processor) == Some(Processor::Scope);
     container_of_tasks(app, is_scope).or_else(|| default.0.and_then(|size| Bytes::from_f64(size.get())))
 }

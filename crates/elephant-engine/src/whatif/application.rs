@@ -215,7 +215,9 @@ impl Recorded<'_> {
         let memory = change.memory?;
         Some(match self.app.engine {
             Engine::Spark => MemoryFit::of_executors(self.app, memory, change.cores),
-            Engine::MapReduce | Engine::Tez => MemoryFit::of_tasks(self.app, self.basis.rules.metrics(), memory),
+            Engine::MapReduce | Engine::Tez => {
+                MemoryFit::of_tasks(self.app, self.basis.rules.metrics(), memory)
+            }
         })
     }
 }

@@ -30,5 +30,6 @@ mod replay;
 mod savings;
 mod spark;
 mod stragglers;
+mod tez;
 mod troubles;
 mod values_in_force;

@@ -153,11 +153,9 @@ pub(crate) fn no_container(app: &Application, kind: TaskKind) -> String {
     let key = match kind {
         _ if app.uberized == Some(true) => ConfKey::MasterMemoryMb,
         TaskKind::Reduce => ConfKey::ReduceMemoryMb,
-        TaskKind::Map
-        | TaskKind::Setup
-        | TaskKind::Cleanup
-        | TaskKind::Stage(_)
-        | TaskKind::Vertex(_) => ConfKey::MapMemoryMb,
+        TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) | TaskKind::Vertex(_) => {
+            ConfKey::MapMemoryMb
+        }
     };
     format!("the container size is unknown: no configuration file with {} was found", key.name())
 }

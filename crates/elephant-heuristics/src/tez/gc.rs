@@ -75,7 +75,11 @@ impl Check for Collection {
         let ratio = gc as f64 / cpu as f64;
         let low = elephant_base::severity::Severity::Low;
         let conditions = [
-            ("gc_cpu_ratio", params.gc_cpu_ratio.severity(ratio), params.gc_cpu_ratio.describe_in(low, percent)),
+            (
+                "gc_cpu_ratio",
+                params.gc_cpu_ratio.severity(ratio),
+                params.gc_cpu_ratio.describe_in(low, percent),
+            ),
             ("run_time", params.run_time.severity(run as f64), params.run_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();

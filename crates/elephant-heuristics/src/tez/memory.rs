@@ -117,7 +117,8 @@ impl Usage {
         let needed = Bytes::from_f64(peak.as_f64() * (1.0 + params.headroom.get())).unwrap_or(peak);
         // YARN rounds requests up to multiples of its smallest container.
         let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).map_or(1, Bytes::whole_mib).max(1);
-        let fitting = Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).saturating_mul(step));
+        let fitting =
+            Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).saturating_mul(step));
         if fitting >= container {
             let why = "the container cannot shrink, because the largest task of the DAG needs";
             return vec![Advice::new(format!("{why} {peak}: balance the work of the tasks"))];
@@ -129,6 +130,11 @@ impl Usage {
             Role::Mapper | Role::Reducer | Role::Scope => ConfKey::TezTaskMemoryMb,
         };
         let shrink = change(app, key, fitting.whole_mib());
-        vec![Advice::default().set([shrink]).and(&format!(" (measured peak of all tasks {peak} plus {})", percent(params.headroom.get())))]
+        vec![
+            Advice::default().set([shrink]).and(&format!(
+                " (measured peak of all tasks {peak} plus {})",
+                percent(params.headroom.get())
+            )),
+        ]
     }
 }

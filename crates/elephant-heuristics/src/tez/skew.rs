@@ -8,12 +8,12 @@ use elephant_base::severity::Severity;
 use elephant_base::stats::split::{TwoGroups, two_groups};
 use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::{Check, Rule, load};
+use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
 use elephant_model::model::spark::Facet;
 use elephant_model::model::table::TaskGroup;
 use elephant_model::model::tez::Vertex;
-use elephant_model::model::Application;
 use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Count, Ratio, Size};
@@ -102,7 +102,8 @@ impl Check for Skewness {
         }
         let compared = self.compared(&tasks).into_iter().map(|of| (params.judge(app, &of), of));
         // Of equals, the first.
-        let worst = compared.reduce(|worst, next| if next.0.severity > worst.0.severity { next } else { worst });
+        let worst =
+            compared.reduce(|worst, next| if next.0.severity > worst.0.severity { next } else { worst });
         let Some((judged, of)) = worst else { return Verdict::NotApplicable };
         self.judgement(&judged, &of).into()
     }
@@ -198,7 +199,12 @@ impl Skew {
         self.judged(of.seconds, false, None)
     }
 
-    fn judged(&self, groups: TwoGroups, of_data: bool, size: Option<(&'static str, Severity, String)>) -> Judged {
+    fn judged(
+        &self,
+        groups: TwoGroups,
+        of_data: bool,
+        size: Option<(&'static str, Severity, String)>,
+    ) -> Judged {
         let deviation = groups.deviation() as f64;
         let low = Severity::Low;
         let mut conditions = vec![

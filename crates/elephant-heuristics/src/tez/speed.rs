@@ -43,7 +43,8 @@ pub(super) const SCOPE: Rule =
     .measured_by("speed_bytes_per_second", Worse::Lower);
 
 /// The message of a finding.
-const MESSAGE: &str = "a {role} task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
+const MESSAGE: &str =
+    "a {role} task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";
 
 struct Speeds(Role, Reading);
 

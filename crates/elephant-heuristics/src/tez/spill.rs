@@ -40,7 +40,8 @@ pub(super) const RULE: Rule =
     .measured_by("spill_ratio", Worse::Higher);
 
 /// The message of a finding.
-const MESSAGE: &str = "{tasks} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
+const MESSAGE: &str =
+    "{tasks} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
 
 struct Spilling(Spill);
 
@@ -57,7 +58,9 @@ impl Check for Spilling {
         let (spilled, output) = match (sums(&tasks, params.missing_counters), params.missing_counters) {
             (Some(sums), _) => sums,
             (None, MissingCounters::Zero) => (0, 0),
-            (None, MissingCounters::Unknown) => return tasks.none_reports("SPILLED_RECORDS and OUTPUT_RECORDS"),
+            (None, MissingCounters::Unknown) => {
+                return tasks.none_reports("SPILLED_RECORDS and OUTPUT_RECORDS");
+            }
         };
         let ratio = if spilled == 0 { 0.0 } else { spilled as f64 / output as f64 };
         let total = tasks.total();
@@ -109,13 +112,15 @@ fn sums(tasks: &Tasks<'_>, missing: MissingCounters) -> Option<(i128, i128)> {
 /// less than 2 GiB.
 fn advice(app: &Application, tasks: &Tasks<'_>) -> Vec<Advice> {
     let largest = tasks.counters(Counter::MapOutputBytes, MissingCounters::Unknown).into_iter().max();
-    let needed = largest.and_then(|bytes| u64::try_from(bytes).ok()).map(|bytes| bytes.div_ceil(Bytes::PER_MIB));
+    let needed =
+        largest.and_then(|bytes| u64::try_from(bytes).ok()).map(|bytes| bytes.div_ceil(Bytes::PER_MIB));
     let now = app.conf.mebibytes(ConfKey::TezSortMb).map(Bytes::whole_mib);
     let larger = needed.filter(|mib| (1..2048).contains(mib) && now.is_none_or(|now| *mib > now));
     let buffer = larger.map(|mib| {
         let buffer = change(app, ConfKey::TezSortMb, mib);
         Advice::new("if the heap has room, sort the output of a task at once").set([buffer]).conditional()
     });
-    let less = "use smaller groups of splits (tez.grouping.max-size), or aggregate in the map tasks (hive.map.aggr)";
+    let less =
+        "use smaller groups of splits (tez.grouping.max-size), or aggregate in the map tasks (hive.map.aggr)";
     buffer.into_iter().chain([Advice::new(less)]).collect()
 }

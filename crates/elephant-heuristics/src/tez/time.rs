@@ -72,7 +72,10 @@ impl Check for RunTime {
         let severity = short.min(many).max(long);
         let low = Severity::Low;
         let (conditions, passed) = if is_long {
-            (vec![("long_run_time", long, params.long_run_time.describe(low))], params.long_run_time.describe(severity))
+            (
+                vec![("long_run_time", long, params.long_run_time.describe(low))],
+                params.long_run_time.describe(severity),
+            )
         } else {
             let conditions = vec![
                 ("short_run_time", short, params.short_run_time.describe(low)),
@@ -123,10 +126,14 @@ impl RunTime {
             (Role::Reducer, false) => ("give each reduce task more data", ConfKey::BytesPerReducer),
             (Role::Reducer, true) => ("give each reduce task less data", ConfKey::BytesPerReducer),
             (Role::Scope, false) => {
-                return Advice::new("give each task more data: raise pig.maxCombinedSplitSize, or lower PARALLEL");
+                return Advice::new(
+                    "give each task more data: raise pig.maxCombinedSplitSize, or lower PARALLEL",
+                );
             }
             (Role::Scope, true) => {
-                return Advice::new("give each task less data: lower pig.maxCombinedSplitSize, or raise PARALLEL");
+                return Advice::new(
+                    "give each task less data: lower pig.maxCombinedSplitSize, or raise PARALLEL",
+                );
             }
         };
         match size {

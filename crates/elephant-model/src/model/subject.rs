@@ -7,9 +7,15 @@ use super::table::TaskKind;
 
 use elephant_base::state::State;
 
-/// The kinds of tasks that are subjects; the tasks of Spark belong to stages.
-const TASK_KINDS: [&str; 4] =
-    [TaskKind::Map.name(), TaskKind::Reduce.name(), TaskKind::Setup.name(), TaskKind::Cleanup.name()];
+/// The kinds of tasks that are subjects; the tasks of Spark belong to stages. Those of Pig on Tez are neither map nor reduce
+/// tasks.
+const TASK_KINDS: [&str; 5] = [
+    TaskKind::Map.name(),
+    TaskKind::Reduce.name(),
+    TaskKind::Setup.name(),
+    TaskKind::Cleanup.name(),
+    "scope",
+];
 
 /// The part of an application that a finding or a phase is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, State)]

@@ -148,7 +148,9 @@ impl Application {
     pub fn vertex_of(&self, kind: TaskKind) -> Option<&Vertex> {
         match kind {
             TaskKind::Vertex(number) => self.tez.as_ref()?.vertex(number),
-            TaskKind::Map | TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => None,
+            TaskKind::Map | TaskKind::Reduce | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => {
+                None
+            }
         }
     }
 
@@ -170,7 +172,10 @@ mod tests {
         let of = Processor::of_class;
         assert_eq!(of("org.apache.hadoop.hive.ql.exec.tez.MapTezProcessor"), Processor::Mapper);
         assert_eq!(of("ReduceTezProcessor"), Processor::Reducer);
-        assert_eq!(of("org.apache.pig.backend.hadoop.executionengine.tez.runtime.PigProcessor"), Processor::Scope);
+        assert_eq!(
+            of("org.apache.pig.backend.hadoop.executionengine.tez.runtime.PigProcessor"),
+            Processor::Scope
+        );
         assert_eq!(of("org.apache.hadoop.hive.ql.exec.tez.MergeFileTezProcessor"), Processor::Other);
     }
 

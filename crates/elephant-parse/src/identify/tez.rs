@@ -44,14 +44,16 @@ pub(super) fn kind(head: &[u8], body: &[u8]) -> Option<SourceKind> {
         return Some(SourceKind::TezProto);
     }
     let has = |sign: &&[u8]| memmem::find(body, sign).is_some();
-    let is_of_tez = may_follow(body) && (SIGNS.iter().any(|sign| has(sign)) || QUERIES.iter().all(|sign| has(sign)));
+    let is_of_tez =
+        may_follow(body) && (SIGNS.iter().any(|sign| has(sign)) || QUERIES.iter().all(|sign| has(sign)));
     is_of_tez.then_some(SourceKind::TezJson)
 }
 
 /// Whether a document of the timeline server begins here, whatever it is about.
 pub(super) fn may_follow(body: &[u8]) -> bool {
     let object = body.strip_prefix(b"[").unwrap_or(body).trim_ascii_start();
-    let Some(key) = object.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\"")) else {
+    let Some(key) = object.strip_prefix(b"{").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""))
+    else {
         return false;
     };
     FIRST_KEYS.iter().any(|first| key.strip_prefix(*first).is_some_and(|rest| rest.starts_with(b"\"")))

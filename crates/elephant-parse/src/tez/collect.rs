@@ -124,9 +124,8 @@ impl Records {
     /// Records that reading stopped at a limit.
     pub(super) fn stop(&mut self, reached: LimitReached) {
         self.limit.get_or_insert(reached.option());
-        self.problems.warn(limits::REACHED, None, || {
-            format!("only the beginning of the history was read: {reached}")
-        });
+        self.problems
+            .warn(limits::REACHED, None, || format!("only the beginning of the history was read: {reached}"));
     }
 
     /// Whether the limit on memory was reached.

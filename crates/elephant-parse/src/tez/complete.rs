@@ -14,19 +14,29 @@ pub(super) fn check(app: &Application, is_told: bool, problems: &mut Problems) -
     };
     if !is_told {
         lacks("dag-missing", &|| {
-            format!("there are records of parts of {}, but none of the DAG itself (TEZ_DAG_ID); its end is unknown", app.id)
+            format!(
+                "there are records of parts of {}, but none of the DAG itself (TEZ_DAG_ID); its end is unknown",
+                app.id
+            )
         });
     } else if app.finished_at.is_none() || !has_ended(app.status) {
-        lacks("no-end", &|| format!("{} has no end: it was running, or its last records are missing", app.id));
+        lacks("no-end", &|| {
+            format!("{} has no end: it was running, or its last records are missing", app.id)
+        });
     }
     let vertices = app.tez.as_ref().map(|tez| tez.vertices.as_slice()).unwrap_or_default();
     if vertices.is_empty() {
-        lacks("vertices-missing", &|| format!("there are no records of the vertices of {} (TEZ_VERTEX_ID)", app.id));
+        lacks("vertices-missing", &|| {
+            format!("there are no records of the vertices of {} (TEZ_VERTEX_ID)", app.id)
+        });
     }
     for vertex in vertices {
         if let Some(why) = what_is_missing(app, vertex) {
             lacks("tasks-missing", &|| {
-                format!("{why} of {}; a list of the timeline server may have been cut: ask for it with a larger limit", app.id)
+                format!(
+                    "{why} of {}; a list of the timeline server may have been cut: ask for it with a larger limit",
+                    app.id
+                )
             });
         }
     }
@@ -61,9 +71,12 @@ fn what_is_missing(app: &Application, vertex: &Vertex) -> Option<String> {
     if shown < announced {
         return Some(format!("{title} has {announced} tasks, but there are records of {shown}"));
     }
-    let timed = group.map_or(0, |group| group.winners().filter(|row| group.attempts.run_time(*row).is_some()).count());
+    let timed = group
+        .map_or(0, |group| group.winners().filter(|row| group.attempts.run_time(*row).is_some()).count());
     if (timed as u64) < announced {
-        return Some(format!("{title} has {announced} tasks, but there are records of {timed} successful attempts"));
+        return Some(format!(
+            "{title} has {announced} tasks, but there are records of {timed} successful attempts"
+        ));
     }
     None
 }

@@ -75,7 +75,10 @@ mod tests {
         assert_eq!(set.get(Counter::MapOutputRecords), Some(6));
         assert_eq!(set.get(Counter::CpuMilliseconds), Some(-7));
         assert_eq!(set.get(Counter::HdfsBytesRead), Some(8));
-        assert_eq!((set.get(Counter::GcTimeMillis), set.unreadable().has(Counter::GcTimeMillis)), (None, true));
+        assert_eq!(
+            (set.get(Counter::GcTimeMillis), set.unreadable().has(Counter::GcTimeMillis)),
+            (None, true)
+        );
         assert!(RawCounters::read(json!({})).is_none());
     }
 }

@@ -101,7 +101,13 @@ impl DagDraft {
     }
 
     /// The application, once all records were read. `broken` says that some could not be read.
-    pub(super) fn finish(mut self, id: DagId, around: &Around<'_>, broken: bool, problems: &mut Problems) -> Application {
+    pub(super) fn finish(
+        mut self,
+        id: DagId,
+        around: &Around<'_>,
+        broken: bool,
+        problems: &mut Problems,
+    ) -> Application {
         self.check_application(id, problems);
         self.describe(id, around);
         let failures = self.failures();
@@ -187,7 +193,8 @@ impl DagDraft {
             mark_speculation(&mut group);
             let class = info.processor.as_ref().or_else(|| plan.get(info.name.as_ref()?));
             let mut vertex = Vertex::new(number);
-            vertex.processor = class.filter(|class| !class.is_empty()).map(|class| Processor::of_class(class));
+            vertex.processor =
+                class.filter(|class| !class.is_empty()).map(|class| Processor::of_class(class));
             vertex.status = status(info.status.as_deref());
             vertex.announced = info.tasks;
             let moments = Moments::default();

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 
 use super::id::Id;
-use super::info::{Info, number};
+use super::info::{Info, MAX_VERTICES, number};
 use super::json::Progress;
 use super::query;
 use super::record::{Record, Sink, Subject};
@@ -205,7 +205,8 @@ impl Draft {
     fn add_events(&mut self, events: Value) {
         let Value::Array(events) = events else { return };
         for mut event in events {
-            let mut field = |names: [&str; 2]| names.into_iter().find_map(|name| Some(event.get_mut(name)?.take()));
+            let mut field =
+                |names: [&str; 2]| names.into_iter().find_map(|name| Some(event.get_mut(name)?.take()));
             let kind = field(["eventtype", "eventType"]).and_then(string);
             let time = field(["timestamp", "ts"]).and_then(|time| number(&time));
             self.events.extend(kind.zip(time));
@@ -225,7 +226,10 @@ impl Draft {
                 Value::Array(values) => values.into_iter().next().unwrap_or_default(),
                 value => value,
             };
-            if matches!(key.as_str(), "user" | "requestuser" | "dagName" | "callerId" | "callerType" | "queueName") {
+            if matches!(
+                key.as_str(),
+                "user" | "requestuser" | "dagName" | "callerId" | "callerType" | "queueName"
+            ) {
                 self.info.set(&key, value);
             } else if key == "applicationId" {
                 self.info.application_id = self.info.application_id.take().or_else(|| string(value));
@@ -238,14 +242,18 @@ impl Draft {
         match related {
             Value::Object(mut related) => {
                 if let Some(Value::Array(ids)) = related.remove("TEZ_VERTEX_ID") {
-                    self.vertices = ids.into_iter().filter_map(string).map(|id| (String::new(), id)).collect();
+                    let ids = ids.into_iter().filter_map(string).take(MAX_VERTICES);
+                    self.vertices = ids.map(|id| (String::new(), id)).collect();
                 }
             }
             Value::Array(related) => {
                 for mut one in related {
-                    let kind = ["entitytype", "entityType"].into_iter().find_map(|name| one.get(name)?.as_str());
+                    let kind =
+                        ["entitytype", "entityType"].into_iter().find_map(|name| one.get(name)?.as_str());
                     if kind == Some("user") {
-                        let user = ["entity", "entityId"].into_iter().find_map(|name| Some(one.get_mut(name)?.take()));
+                        let user = ["entity", "entityId"]
+                            .into_iter()
+                            .find_map(|name| Some(one.get_mut(name)?.take()));
                         self.info.user = user.and_then(string).or_else(|| self.info.user.take());
                     }
                 }

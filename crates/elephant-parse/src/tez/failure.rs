@@ -109,7 +109,12 @@ mod tests {
 
     #[test]
     fn other_texts_name_no_vertex() {
-        for text in ["", "DAG killed by user", "Vertex failed, vertexName=", "Vertex failed, vertexName=a, vertexId=b"] {
+        for text in [
+            "",
+            "DAG killed by user",
+            "Vertex failed, vertexName=",
+            "Vertex failed, vertexName=a, vertexId=b",
+        ] {
             assert!(failures(text).is_empty(), "{text}");
         }
     }

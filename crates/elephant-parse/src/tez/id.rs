@@ -90,8 +90,10 @@ mod tests {
 
     #[test]
     fn every_id_names_its_dag() {
-        let dag = |text: &str| Id::parse(text).and_then(Id::dag).map(|dag| (dag.to_string(), dag.app.to_string()));
-        let expected = Some(("dag_1394502141829_0425_1".to_owned(), "application_1394502141829_0425".to_owned()));
+        let dag =
+            |text: &str| Id::parse(text).and_then(Id::dag).map(|dag| (dag.to_string(), dag.app.to_string()));
+        let expected =
+            Some(("dag_1394502141829_0425_1".to_owned(), "application_1394502141829_0425".to_owned()));
         for id in ["dag_#_1", "vertex_#_1_04", "task_#_1_01_000000", "attempt_#_1_01_000000_3"] {
             let id = id.replace('#', "1394502141829_0425");
             assert_eq!(dag(id.as_str()), expected, "{id}");
@@ -103,13 +105,26 @@ mod tests {
     #[test]
     fn applications_have_several_spellings() {
         for text in ["application_7_0012", "tez_application_7_0012", "tez_appattempt_7_0012_000001"] {
-            assert_eq!(AppId::find(text).map(|id| id.to_string()).as_deref(), Some("application_7_0012"), "{text}");
+            assert_eq!(
+                AppId::find(text).map(|id| id.to_string()).as_deref(),
+                Some("application_7_0012"),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn other_texts_are_no_ids() {
-        for text in ["", "dag", "dag_1_2", "dag_1_2_3_4", "vertex_1_2_3", "task_1_2_3_m_000001", "hive_1_2_3", "dag_-1_2_3"] {
+        for text in [
+            "",
+            "dag",
+            "dag_1_2",
+            "dag_1_2_3_4",
+            "vertex_1_2_3",
+            "task_1_2_3_m_000001",
+            "hive_1_2_3",
+            "dag_-1_2_3",
+        ] {
             assert_eq!(Id::parse(text), None, "{text}");
         }
     }

@@ -42,6 +42,9 @@ pub(super) struct Info {
     pub(super) plan: Vec<(String, String)>,
 }
 
+/// DAGs of real queries have at most a few hundred vertices.
+pub(super) const MAX_VERTICES: usize = 10_000;
+
 /// States in which nothing more happens.
 const ENDS: [&str; 4] = ["SUCCEEDED", "FAILED", "KILLED", "ERROR"];
 
@@ -50,11 +53,34 @@ impl Info {
     pub(super) fn keeps(key: &str) -> bool {
         matches!(
             key,
-            "status" | "initTime" | "startTime" | "endTime" | "creationTime" | "numTasks" | "dagName" | "vertexName"
-                | "processorClassName" | "processorClass" | "successfulAttemptId" | "nodeId" | "containerId"
-                | "taskAttemptErrorEnum" | "diagnostics" | "callerId" | "callerType" | "applicationId" | "queueName"
-                | "user" | "requestuser" | "tezVersion" | "query" | "QUERY" | "counters" | "config"
-                | "vertexNameIdMapping" | "dagPlan"
+            "status"
+                | "initTime"
+                | "startTime"
+                | "endTime"
+                | "creationTime"
+                | "numTasks"
+                | "dagName"
+                | "vertexName"
+                | "processorClassName"
+                | "processorClass"
+                | "successfulAttemptId"
+                | "nodeId"
+                | "containerId"
+                | "taskAttemptErrorEnum"
+                | "diagnostics"
+                | "callerId"
+                | "callerType"
+                | "applicationId"
+                | "queueName"
+                | "user"
+                | "requestuser"
+                | "tezVersion"
+                | "query"
+                | "QUERY"
+                | "counters"
+                | "config"
+                | "vertexNameIdMapping"
+                | "dagPlan"
         )
     }
 
@@ -86,13 +112,18 @@ impl Info {
     fn set_structure(&mut self, key: &str, value: Value) {
         match (key, value) {
             ("counters", value) => replace(&mut self.counters, RawCounters::read(value)),
-            ("tezVersion", Value::Object(mut of)) => replace(&mut self.version, of.remove("version").and_then(text)),
+            ("tezVersion", Value::Object(mut of)) => {
+                replace(&mut self.version, of.remove("version").and_then(text))
+            }
             ("query" | "QUERY", Value::Object(mut of)) => {
                 replace(&mut self.query, of.remove("queryText").and_then(text));
             }
             ("query" | "QUERY", value) => replace(&mut self.query, text(value)),
             ("config", Value::Object(of)) => self.config = pairs(of),
-            ("vertexNameIdMapping", Value::Object(of)) => self.vertex_ids = pairs(of),
+            ("vertexNameIdMapping", Value::Object(of)) => {
+                self.vertex_ids = pairs(of);
+                self.vertex_ids.truncate(MAX_VERTICES);
+            }
             ("dagPlan", Value::Object(of)) => self.set_plan(of),
             _ => {}
         }
@@ -111,7 +142,7 @@ impl Info {
             let class = vertex.remove("processorClass").and_then(text).unwrap_or_default();
             Some((vertex.remove("vertexName").and_then(text)?, class))
         };
-        self.plan = vertices.into_iter().filter_map(named).collect();
+        self.plan = vertices.into_iter().filter_map(named).take(MAX_VERTICES).collect();
     }
 
     /// The records of a thing may be read in any order, so an end is never replaced by a state before it.
@@ -161,8 +192,10 @@ impl Info {
     /// About how many bytes it takes.
     pub(super) fn held(&self) -> usize {
         let lists = [&self.config, &self.vertex_ids, &self.plan];
-        let of_lists: usize = lists.into_iter().flatten().map(|(name, value)| name.len() + value.len() + PER_PAIR).sum();
-        let texts = [&self.diagnostics, &self.query, &self.name].map(|text| text.as_ref().map_or(0, String::len));
+        let of_lists: usize =
+            lists.into_iter().flatten().map(|(name, value)| name.len() + value.len() + PER_PAIR).sum();
+        let texts =
+            [&self.diagnostics, &self.query, &self.name].map(|text| text.as_ref().map_or(0, String::len));
         of_lists + texts.iter().sum::<usize>() + size_of::<Self>()
     }
 }
@@ -226,7 +259,10 @@ mod tests {
         info.set("startTime", json!("1500000000000"));
         info.set("endTime", json!(1_500_000_000_001_i64));
         info.set("counters", json!("{\"counterGroups\":[]}"));
-        info.set("dagPlan", json!("{\"dagName\":\"q\",\"vertices\":[{\"vertexName\":\"Map 1\",\"processorClass\":\"M\"}]}"));
+        info.set(
+            "dagPlan",
+            json!("{\"dagName\":\"q\",\"vertices\":[{\"vertexName\":\"Map 1\",\"processorClass\":\"M\"}]}"),
+        );
         assert_eq!((info.start, info.end), (Some(1_500_000_000_000), Some(1_500_000_000_001)));
         assert!(info.counters.is_some());
         assert_eq!((info.name.as_deref(), info.plan.len()), (Some("q"), 1));

@@ -106,7 +106,8 @@ pub(super) fn read(
         let at = progress.read.get();
         progress.record_ended();
         let mut ended = false;
-        let parsed = one_record(&mut reader, &progress, &mut ended, &mut |record| goes_on = sink(record) && goes_on);
+        let parsed =
+            one_record(&mut reader, &progress, &mut ended, &mut |record| goes_on = sink(record) && goes_on);
         let Err(error) = parsed else { continue };
         outcome.lost += 1;
         if let Some(stopped) = failure(error, at, problems) {
@@ -147,7 +148,8 @@ impl<R: Read> Documents<R> {
     fn has_more(&mut self) -> io::Result<bool> {
         loop {
             let bytes = self.bytes.fill_buf()?;
-            let blank = bytes.iter().take_while(|byte| byte.is_ascii_whitespace() || b"\xef\xbb\xbf".contains(byte));
+            let blank =
+                bytes.iter().take_while(|byte| byte.is_ascii_whitespace() || b"\xef\xbb\xbf".contains(byte));
             match (blank.count(), bytes.len()) {
                 (_, 0) => return Ok(false),
                 (blank, len) => {
@@ -175,7 +177,9 @@ fn failure(error: serde_json::Error, at: u64, problems: &mut Problems) -> Option
         return Some(error);
     }
     problems.warn("record-unreadable", position, || {
-        format!("the record that starts here is no valid JSON ({error}); what follows the error in it is missing")
+        format!(
+            "the record that starts here is no valid JSON ({error}); what follows the error in it is missing"
+        )
     });
     None
 }
@@ -215,7 +219,8 @@ mod tests {
 
     #[test]
     fn documents_hold_one_entity_or_several() {
-        let entity = |number: u32| format!("{{\"entity\": \"dag_1_0001_{number}\", \"entitytype\": \"TEZ_DAG_ID\"}}");
+        let entity =
+            |number: u32| format!("{{\"entity\": \"dag_1_0001_{number}\", \"entitytype\": \"TEZ_DAG_ID\"}}");
         let (one, two) = (entity(1), entity(2));
         for text in [
             format!("{one}\n{two}\n"),
@@ -239,7 +244,10 @@ mod tests {
 
     #[test]
     fn a_long_record_is_skipped() {
-        let text = format!("{{\"otherinfo\":{{\"x\":\"{}\"}}}}\u{1}\n{{\"entity\":\"q\",\"entitytype\":\"HIVE_QUERY_ID\"}}\u{1}\n", "x".repeat(2 << 20));
+        let text = format!(
+            "{{\"otherinfo\":{{\"x\":\"{}\"}}}}\u{1}\n{{\"entity\":\"q\",\"entitytype\":\"HIVE_QUERY_ID\"}}\u{1}\n",
+            "x".repeat(2 << 20)
+        );
         let (ids, read, problems) = ids(&text);
         assert_eq!((ids, read.lost), (vec!["q".to_owned()], 1));
         assert_eq!(problems.into_vec()[0].code, limits::REACHED);

@@ -48,7 +48,12 @@ pub fn parse(bytes: &[u8]) -> Parsed {
 
 /// Parses a history of one file within `limits`.
 #[must_use]
-pub fn parse_one<R: Read>(name: String, window: ByteWindow<R>, limits: &Limits, others: OtherCounters) -> Parsed {
+pub fn parse_one<R: Read>(
+    name: String,
+    window: ByteWindow<R>,
+    limits: &Limits,
+    others: OtherCounters,
+) -> Parsed {
     let mut records = Records::within(limits, others);
     let mut problems = Problems::default();
     read_window(window, limits, &mut records, &mut problems);

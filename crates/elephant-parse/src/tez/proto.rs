@@ -42,7 +42,9 @@ fn event(message: &[u8]) -> Option<Message> {
         }
     }
     // In a manifest, the first field is the id of a DAG.
-    let Some((kind, id)) = kind.filter(|kind| Id::parse(kind).is_none()).zip(id) else { return Some(Message::NoEvent) };
+    let Some((kind, id)) = kind.filter(|kind| Id::parse(kind).is_none()).zip(id) else {
+        return Some(Message::NoEvent);
+    };
     info.user = user.or(info.user);
     let events = time.map(|time| (kind, time)).into_iter().collect();
     Some(Message::Event(Box::new(Record { subject: Subject::Tez(id), info, events })))
@@ -157,7 +159,8 @@ mod tests {
 
     #[test]
     fn manifests_hold_no_events() {
-        let entry = [text(1, b"dag_7_0001_1"), text(2, b"application_7_0001"), text(5, b"/x/dag_data/f")].concat();
+        let entry =
+            [text(1, b"dag_7_0001_1"), text(2, b"application_7_0001"), text(5, b"/x/dag_data/f")].concat();
         let value = [varint(entry.len() as u64), entry].concat();
         assert!(matches!(message(&value), Some(Message::NoEvent)));
     }

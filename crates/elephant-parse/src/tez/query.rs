@@ -27,7 +27,11 @@ pub(super) fn records(query: Value, sink: Sink<'_>) {
     }
 }
 
-fn records_of_dag(mut dag: Map<String, Value>, (query, user): (Option<&String>, Option<Value>), sink: Sink<'_>) {
+fn records_of_dag(
+    mut dag: Map<String, Value>,
+    (query, user): (Option<&String>, Option<Value>),
+    sink: Sink<'_>,
+) {
     let Some(Value::Object(told)) = dag.remove("dagInfo") else { return };
     let Some(id) = told.get("dagId").and_then(Value::as_str).and_then(Id::parse) else { return };
     let mut info = Info::default();

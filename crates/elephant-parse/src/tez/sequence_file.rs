@@ -70,7 +70,9 @@ pub(super) struct Values<R> {
 pub(super) enum Next {
     Value(Vec<u8>),
     /// Records from this byte on could not be read; reading goes on behind a mark.
-    Lost { at: u64 },
+    Lost {
+        at: u64,
+    },
     End,
 }
 
@@ -121,7 +123,8 @@ impl<R: Read> Values<R> {
     }
 
     fn pass_mark(&mut self, at: u64) -> io::Result<Next> {
-        let is_mark = self.has(4 + MARK_LEN)? && self.window.bytes().get(4..4 + MARK_LEN) == Some(&self.mark[..]);
+        let is_mark =
+            self.has(4 + MARK_LEN)? && self.window.bytes().get(4..4 + MARK_LEN) == Some(&self.mark[..]);
         if !is_mark {
             return self.resume(at);
         }
@@ -307,12 +310,16 @@ mod tests {
         cut.truncate(cut.len() - 25);
         assert_eq!(values(&cut, 100).1, 1);
         // A bomb is a damaged record, too.
-        assert_eq!(values(&file(Some(codec), &[zlib(&[0; 5000]), zlib(b"x")]), 100), (vec![b"x".to_vec()], 1));
+        assert_eq!(
+            values(&file(Some(codec), &[zlib(&[0; 5000]), zlib(b"x")]), 100),
+            (vec![b"x".to_vec()], 1)
+        );
     }
 
     #[test]
     fn other_codecs_are_refused_by_name() {
-        let opened = |codec| Values::open(ByteWindow::new(file(Some(codec), &[]).as_slice()), 100).err().unwrap();
+        let opened =
+            |codec| Values::open(ByteWindow::new(file(Some(codec), &[]).as_slice()), 100).err().unwrap();
         assert!(opened("org.apache.hadoop.io.compress.SnappyCodec").to_string().contains("SnappyCodec"));
         let mut blocks = file(None, &[]);
         let at = blocks.iter().rposition(|&byte| byte == b'e').unwrap();

@@ -34,14 +34,20 @@ fn a_dag_is_an_application_and_its_vertices_are_phases() {
     assert_eq!(parsed.confs.len(), 1);
     let app = one(parsed);
     assert_eq!((app.id.as_str(), app.status, app.complete), ("dag_7_0001_1", Status::Succeeded, true));
-    assert_eq!((app.name.as_deref(), app.user.as_deref(), job_type(&app)), (Some("q1:1"), Some("ann"), Some("Hive")));
+    assert_eq!(
+        (app.name.as_deref(), app.user.as_deref(), job_type(&app)),
+        (Some("q1:1"), Some("ann"), Some("Hive"))
+    );
     let tez = app.tez.as_ref().unwrap();
     assert_eq!((tez.application_id.as_str(), tez.query.as_deref()), ("application_7_0001", Some("select 1")));
     let (vertex, group) = app.vertices_with(Processor::Mapper).next().unwrap();
     assert_eq!((vertex.title().as_str(), vertex.wait().map(|wait| wait.get())), ("Map 1", Some(400)));
     assert_eq!((group.kind, group.attempts.outcome(0)), (TaskKind::Vertex(0), Outcome::Succeeded));
     let wait = group.attempts.span(0, TimePoint::Created, TimePoint::Start);
-    assert_eq!((wait.map(|wait| wait.get()), group.attempts.run_time(0).map(|time| time.get())), (Some(500), Some(7000)));
+    assert_eq!(
+        (wait.map(|wait| wait.get()), group.attempts.run_time(0).map(|time| time.get())),
+        (Some(500), Some(7000))
+    );
 }
 
 #[test]
@@ -103,14 +109,23 @@ fn every_cut_of_a_history_is_read() {
 fn described(app: &Application) -> String {
     let tez = app.tez.as_ref().unwrap();
     let of_vertex = |vertex: &elephant_model::model::tez::Vertex| {
-        (vertex.title(), vertex.processor, vertex.announced, vertex.initialised_at, vertex.started_at, vertex.finished_at)
+        (
+            vertex.title(),
+            vertex.processor,
+            vertex.announced,
+            vertex.initialised_at,
+            vertex.started_at,
+            vertex.finished_at,
+        )
     };
     let of_group = |group: &elephant_model::model::table::TaskGroup| {
         let attempts = &group.attempts;
         let of_row = |row| {
             let points = [TimePoint::Created, TimePoint::Start, TimePoint::Finish];
-            let counters: Vec<_> =
-                elephant_model::model::counters::Counter::ALL.iter().filter_map(|of| attempts.count(row, *of)).collect();
+            let counters: Vec<_> = elephant_model::model::counters::Counter::ALL
+                .iter()
+                .filter_map(|of| attempts.count(row, *of))
+                .collect();
             (attempts.outcome(row), points.map(|point| attempts.time(row, point)), counters)
         };
         (group.kind, group.tasks.len(), (0..attempts.len()).map(of_row).collect::<Vec<_>>())

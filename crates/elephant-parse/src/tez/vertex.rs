@@ -85,7 +85,10 @@ impl VertexDraft {
     /// The row of a task, added if it is new.
     fn task(&mut self, number: u32) -> u32 {
         let group = &mut self.group;
-        *self.tasks.entry(number).or_insert_with(|| u32::try_from(group.tasks.push(number)).unwrap_or(u32::MAX))
+        *self
+            .tasks
+            .entry(number)
+            .or_insert_with(|| u32::try_from(group.tasks.push(number)).unwrap_or(u32::MAX))
     }
 
     /// The row of an attempt, added if it is new.
@@ -98,7 +101,13 @@ impl VertexDraft {
     }
 
     /// Adds what a record tells about a task. The counters of a task are those of its successful attempt.
-    pub(super) fn add_task(&mut self, number: u32, mut info: Info, events: &[(String, i64)], shared: Shared<'_>) {
+    pub(super) fn add_task(
+        &mut self,
+        number: u32,
+        mut info: Info,
+        events: &[(String, i64)],
+        shared: Shared<'_>,
+    ) {
         let row = self.task(number) as usize;
         let mut times = Events::default();
         times.add(events);
@@ -196,7 +205,11 @@ fn end_reason(cause: &str) -> Option<EndReason> {
         "APPLICATION_ERROR" => EndReason::Exception,
         "INPUT_READ_ERROR" => EndReason::FetchFailed,
         "OUTPUT_LOST" => EndReason::ResultLost,
-        "CONTAINER_EXITED" | "CONTAINER_LAUNCH_FAILED" | "NODE_FAILED" | "NODE_DISK_ERROR" | "TASK_HEARTBEAT_ERROR"
+        "CONTAINER_EXITED"
+        | "CONTAINER_LAUNCH_FAILED"
+        | "NODE_FAILED"
+        | "NODE_DISK_ERROR"
+        | "TASK_HEARTBEAT_ERROR"
         | "COMMUNICATION_ERROR" => EndReason::ExecutorLost,
         "INTERNAL_PREEMPTION" | "EXTERNAL_PREEMPTION" | "CONTAINER_STOPPED" => EndReason::Killed,
         cause if cause.starts_with("TERMINATED_") => EndReason::Killed,

@@ -32,7 +32,9 @@ pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String 
         Gap::Untold(Node::IsSet(name)) => format!("the configuration does not show who set {name}"),
         Gap::Untold(Node::Counter(of) | Node::RowCounter(of)) => match scope.app.engine {
             Engine::Spark => format!("Spark has no counters such as {}", of.name),
-            Engine::MapReduce | Engine::Tez => format!("the history contains no total of the counter {}", of.name),
+            Engine::MapReduce | Engine::Tez => {
+                format!("the history contains no total of the counter {}", of.name)
+            }
         },
         Gap::Untold(Node::Metric(of) | Node::RowMetric(of)) => no_metric(of, scope.judged),
         Gap::Untold(node) => match told_name(node) {

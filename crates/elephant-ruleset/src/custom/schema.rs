@@ -25,7 +25,7 @@ pub(crate) fn properties() -> Map<String, Value> {
     let example = example();
     let keys = json!({
         "title": text("the rule's display name"),
-        "engine": {"description": "the engine whose applications it judges", "enum": ["any", "mapreduce", "spark"]},
+        "engine": {"description": "the engine whose applications it judges", "enum": ["any", "mapreduce", "spark", "tez"]},
         "over": {
             "description": "the subjects; each is judged separately",
             "enum": ["application", "map", "reduce", "stage", "executor", "job", "query", "operator"],

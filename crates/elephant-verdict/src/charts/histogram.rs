@@ -227,7 +227,9 @@ fn value(group: &TaskGroup, row: usize, quantity: Quantity) -> Option<i64> {
         (Quantity::ShuffleRead, TaskKind::Stage(_)) => {
             sum(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead])
         }
-        (Quantity::ShuffleRead, TaskKind::Reduce | TaskKind::Vertex(_)) => sum(&[Counter::ReduceShuffleBytes]),
+        (Quantity::ShuffleRead, TaskKind::Reduce | TaskKind::Vertex(_)) => {
+            sum(&[Counter::ReduceShuffleBytes])
+        }
         _ => None,
     };
     value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))

@@ -46,7 +46,9 @@ pub struct MemoryUse {
 /// All memory use in the history; empty if it has no memory measurements.
 pub(super) fn all(app: &Application, rules: &RuleSet) -> Vec<MemoryUse> {
     match app.engine {
-        Engine::MapReduce | Engine::Tez => app.groups.iter().filter_map(|group| of_tasks(app, group, rules)).collect(),
+        Engine::MapReduce | Engine::Tez => {
+            app.groups.iter().filter_map(|group| of_tasks(app, group, rules)).collect()
+        }
         Engine::Spark => {
             let memory = executor_memory(app, rules.spark_metrics());
             let named = |(id, used): (&str, Bytes)| (Some(id.to_owned()), used);

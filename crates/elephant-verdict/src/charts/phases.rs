@@ -91,9 +91,9 @@ impl Phases {
             PhaseRow {
                 severity: worst(&phase),
                 failed: stage.is_some_and(|stage| has_failed(app, stage)),
-                announced_tasks: stage.and_then(|stage| announced(app, stage)).or_else(|| {
-                    group.and_then(|group| app.vertex_of(group.kind)?.announced)
-                }),
+                announced_tasks: stage
+                    .and_then(|stage| announced(app, stage))
+                    .or_else(|| group.and_then(|group| app.vertex_of(group.kind)?.announced)),
                 failed_attempts: group.map_or(0, failed_attempts),
                 durations: group.and_then(durations),
                 lane: None,

@@ -129,7 +129,10 @@ fn of(app: &Application, group: &TaskGroup) -> Option<Scatter> {
 fn bytes_read(group: &TaskGroup, row: usize) -> Option<Bytes> {
     if matches!(group.kind, TaskKind::Vertex(_)) {
         // A vertex may read files, shuffled data, or both.
-        let parts = [group.attempts.total(row, &Counter::INPUT_BYTES), group.attempts.count(row, Counter::ReduceShuffleBytes)];
+        let parts = [
+            group.attempts.total(row, &Counter::INPUT_BYTES),
+            group.attempts.count(row, Counter::ReduceShuffleBytes),
+        ];
         return parts.into_iter().flatten().reduce(u64::saturating_add).map(Bytes::new);
     }
     let counters: &[Counter] = match group.kind {

@@ -40,6 +40,10 @@ fn of_part(app: &Application, subject: &Subject) -> String {
         },
         Subject::Tasks(_) => format!("{} tasks", subject.name()),
         Subject::Query(id) => query(app, *id),
+        Subject::Vertex(number) => {
+            let vertex = app.tez.as_ref().and_then(|tez| tez.vertex(*number));
+            vertex.map_or_else(|| subject.name().into_owned(), |vertex| vertex.title())
+        }
         _ => subject.name().into_owned(),
     }
 }
@@ -74,6 +78,7 @@ fn nouns(subject: &Subject) -> &'static str {
         Subject::Node(_) => "nodes",
         Subject::Tasks(_) => "kinds of tasks",
         Subject::Stage(_) => "stages",
+        Subject::Vertex(_) => "vertices",
         Subject::Driver => "drivers",
         Subject::Executor(_) => "executors",
         Subject::Job(_) => "jobs",

@@ -44,6 +44,11 @@ fn spark_event_logs_are_recognised() {
 }
 
 #[test]
+fn histories_of_tez_are_recognised() {
+    all_are("corpus/tez", SourceKind::TezJson);
+}
+
+#[test]
 fn look_alikes_are_not_recognised() {
     for path in files_below("corpus/decoy") {
         let kind = kind_of(&path);
@@ -56,7 +61,7 @@ fn look_alikes_are_not_recognised() {
 
 #[test]
 fn other_files_are_not_histories() {
-    for sub in ["spark-rest", "rumen", "tez", "yarn-jhs-rest"] {
+    for sub in ["spark-rest", "rumen", "yarn-jhs-rest", "container-logs", "gc-logs"] {
         for path in files_below(&format!("corpus/{sub}")) {
             let kind = kind_of(&path);
             assert!(!kind.is_history() && kind != SourceKind::JobConf, "{}: {kind:?}", path.display());

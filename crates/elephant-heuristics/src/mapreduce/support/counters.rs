@@ -48,11 +48,7 @@ pub(crate) fn counter(
 }
 
 /// The bytes that a map task read, from all file systems except the local one.
-pub(crate) fn input_bytes(
-    group: &TaskGroup,
-    row: usize,
-    missing: MissingCounters,
-) -> Option<i64> {
+pub(crate) fn input_bytes(group: &TaskGroup, row: usize, missing: MissingCounters) -> Option<i64> {
     match missing {
         MissingCounters::Unknown => {
             let total = group.attempts.total(row, &Counter::INPUT_BYTES);

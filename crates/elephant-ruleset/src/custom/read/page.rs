@@ -43,6 +43,7 @@ fn scope(layered: &Layered<'_>) -> Option<String> {
     });
     let engine = text("engine").and_then(|engine| match engine.as_str() {
         "mapreduce" => Some(" of MapReduce"),
+        "tez" => Some(" of Tez"),
         "spark" => Some(" of Spark"),
         _ => None,
     });

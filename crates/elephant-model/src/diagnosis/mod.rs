@@ -69,6 +69,12 @@ struct Candidate<'a> {
     exception: Option<&'a str>,
 }
 
+/// The strings by which kinds of failures are known, those of one signature together: a text that loses all else is still
+/// classified the same.
+pub fn signature_strings() -> impl Iterator<Item = &'static [&'static str]> {
+    SIGNATURES.iter().map(|signature| signature.strings)
+}
+
 /// The most specific signature in a part, and where it ends; among equally specific ones, the first in the table.
 fn most_specific(part: &Part<'_>) -> Option<(&'static Signature, usize)> {
     let mut best: Option<(&'static Signature, usize)> = None;

@@ -1,0 +1,68 @@
+//! The secret from which all pseudonyms and the shift of times are derived.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use super::AnonymiseError;
+
+/// See the module. It is never printed.
+#[derive(Clone)]
+pub struct Key([u8; 32]);
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+impl Key {
+    /// The key of a passphrase, or of the bytes of a file.
+    #[must_use]
+    pub fn of_text(text: &[u8]) -> Self {
+        let mut digest = Sha256::new_with_prefix(b"elephant-rs anonymise 1\0");
+        digest.update(text);
+        Self(digest.finalize().into())
+    }
+
+    /// A key that nobody knows, so that no second run gives the same pseudonyms.
+    ///
+    /// # Errors
+    /// If the system gives no random bytes.
+    pub fn random() -> Result<Self, AnonymiseError> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| AnonymiseError::NoRandomness(error.to_string()))?;
+        Ok(Self(bytes))
+    }
+
+    /// HMAC-SHA-256 of a text. Without the key, nobody can find the text by trying likely ones.
+    pub(crate) fn mac(&self, purpose: &str, text: &[u8]) -> [u8; 32] {
+        // HMAC takes keys of any length.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return [0; 32] };
+        mac.update(purpose.as_bytes());
+        mac.update(b"\0");
+        mac.update(text);
+        mac.finalize().into_bytes().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ_and_do_not_show_themselves() {
+        let (a, b) = (Key::of_text(b"a"), Key::of_text(b"b"));
+        assert_eq!(a.mac("x", b"y"), Key::of_text(b"a").mac("x", b"y"));
+        assert_ne!(a.mac("x", b"y"), b.mac("x", b"y"));
+        assert_ne!(a.mac("x", b"y"), a.mac("xy", b""));
+        assert_ne!(Key::random().unwrap().mac("x", b"y"), Key::random().unwrap().mac("x", b"y"));
+        assert_eq!(format!("{a:?}"), "Key(…)");
+    }
+
+    /// Computed with Python: hmac.new(sha256(b"elephant-rs anonymise 1\0a").digest(), b"x\0y", "sha256").
+    #[test]
+    fn it_is_the_standard_function() {
+        let hex: String = Key::of_text(b"a").mac("x", b"y").iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "5de4cd2878973dfebb13d5638d5c1b62771031353144a6a8b98b3337225eea85");
+    }
+}

@@ -57,8 +57,9 @@ pub fn anonymise(input: &Path, output: &Path, options: &Options) -> Result<Repor
         input,
         output,
         options,
-        is_single: is_single(&inventory, output),
+        is_single: is_single(&inventory, input, output),
         written: BTreeSet::new(),
+        folders: BTreeSet::new(),
     };
     run.check_output()?;
     for source in &inventory.histories {
@@ -82,11 +83,11 @@ fn nothing(input: &Path, inventory: Inventory) -> AnonymiseError {
 }
 
 /// Whether the result is one file: of a file that is one history, unless the output is a folder.
-fn is_single(inventory: &Inventory, output: &Path) -> bool {
+fn is_single(inventory: &Inventory, input: &Path, output: &Path) -> bool {
     let files = inventory.histories.iter().flat_map(|source| &source.parts);
     let mut files = files.chain(inventory.confs.iter().filter(|_| inventory.histories.is_empty()).map(|conf| &conf.part));
     let is_file = files.next().is_some_and(|part| part.is_stream() || Path::new(&part.name()) == part.file() && part.file().is_file());
-    let named = inventory.histories.iter().all(|source| source.named_by_user && !source.log.rolling);
+    let named = !input.is_dir() && inventory.histories.iter().all(|source| source.named_by_user && !source.log.rolling);
     is_file && named && files.next().is_none() && !output.is_dir() && !output.as_os_str().to_string_lossy().ends_with('/')
 }
 
@@ -116,7 +117,9 @@ struct Run<'a> {
     output: &'a Path,
     options: &'a Options,
     is_single: bool,
+    /// The files written so far, and their folders.
     written: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
 }
 
 impl Run<'_> {
@@ -230,7 +233,7 @@ impl Run<'_> {
         target: PathBuf,
         fill: impl FnOnce(&mut Mask, &mut dyn Write) -> io::Result<Dropped>,
     ) -> Result<(), AnonymiseError> {
-        let target = self.unused(target);
+        let target = if self.is_single { target } else { self.unused(&target) };
         let failed = |source| AnonymiseError::Write { path: target.clone(), source };
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(failed)?;
@@ -245,18 +248,26 @@ impl Run<'_> {
             _ => failed(error.error),
         })?;
         self.report.file(target.clone(), dropped);
+        let within = |folder: &&Path| folder.starts_with(self.output) && *folder != self.output;
+        self.folders.extend(target.ancestors().skip(1).take_while(within).map(Path::to_path_buf));
         self.written.insert(target);
         Ok(())
     }
 
-    /// The path, or one with a number if another file of this run has it.
-    fn unused(&self, target: PathBuf) -> PathBuf {
-        if !self.written.contains(&target) {
-            return target;
+    /// The path, or one with numbers, where another file of this run has the name of the file or of one of its folders.
+    fn unused(&self, target: &Path) -> PathBuf {
+        let Ok(below) = target.strip_prefix(self.output) else { return target.to_path_buf() };
+        let mut path = self.output.to_path_buf();
+        let mut parts = below.components().peekable();
+        while let Some(part) = parts.next() {
+            let is_last = parts.peek().is_none();
+            let is_free = |path: &Path| !self.written.contains(path) && !(is_last && self.folders.contains(path));
+            let name = part.as_os_str().to_string_lossy().into_owned();
+            let names = (2_u64..).map(|number| format!("{name}-{number}"));
+            let free = std::iter::once(name.clone()).chain(names).map(|name| path.join(name)).find(|path| is_free(path));
+            path = free.unwrap_or_else(|| path.join(name));
         }
-        let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let numbered = (2_u64..).map(|number| target.with_file_name(format!("{name}-{number}")));
-        numbered.into_iter().find(|path| !self.written.contains(path)).unwrap_or(target)
+        path
     }
 }
 

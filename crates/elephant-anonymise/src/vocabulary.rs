@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use elephant_model::diagnosis::signature_strings;
+use elephant_model::diagnosis::{exit_code_marks, signature_strings};
 
 static WORDS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| include_str!("../vocabulary/words.txt").split_whitespace().collect());
@@ -123,6 +123,22 @@ static FAILURES: LazyLock<Vec<Vec<Finder<'static>>>> = LazyLock::new(|| {
     signature_strings().map(|all| all.iter().map(|string| Finder::new(*string)).collect()).collect()
 });
 
+static MARKS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| exit_code_marks().map(Finder::new).collect());
+
+/// The longest exit code, with its sign.
+const LONGEST_CODE: usize = 5;
+
+/// Where a message tells an exit code: the words before it, and the code.
+fn exit_codes(text: &str) -> impl Iterator<Item = Range<usize>> {
+    MARKS.iter().flat_map(move |mark| {
+        mark.find_iter(text.as_bytes()).map(move |at| {
+            let after = at + mark.needle().len();
+            let digits = text.bytes().skip(after).take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
+            at..after + if digits <= LONGEST_CODE { digits } else { 0 }
+        })
+    })
+}
+
 static CLASSES: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| OF_CLASSES.iter().map(Finder::new).collect());
 
 /// Where a message contains the strings by which its kind of failure is known: in order, not overlapping.
@@ -137,6 +153,7 @@ pub(crate) fn failure_spans(text: &str) -> Vec<Range<usize>> {
             spans.extend(places.into_iter().flatten());
         }
     }
+    spans.extend(exit_codes(text));
     merged(spans)
 }
 
@@ -191,5 +208,7 @@ mod tests {
         let text = "x No space left on device y";
         assert_eq!(failure_spans(text), [2..25]);
         assert!(failure_spans("Region of acme").is_empty());
+        assert_eq!(failure_spans("x nonzero status of 15."), [2..22]);
+        assert_eq!(failure_spans("exit code 4711471"), [1..10]);
     }
 }

@@ -16,6 +16,7 @@ pub(super) fn history(mask: &mut Mask, bytes: &mut dyn Read, longest: usize, out
     let mut lines = LineReader::new(ByteWindow::new(bytes), longest);
     let mut dropped = Dropped::default();
     let mut masked = String::new();
+    let mut began = false;
     loop {
         let (line, terminated) = match lines.next_line() {
             Ok(NextLine::Line(line)) => (line.bytes, line.terminated),
@@ -34,9 +35,15 @@ pub(super) fn history(mask: &mut Mask, bytes: &mut dyn Read, longest: usize, out
         };
         masked.clear();
         let plain = line.trim_ascii();
-        if plain == MAGIC {
-            out.write_all(MAGIC)?;
-        } else if !plain.is_empty() && !is_comment(plain) {
+        if !began {
+            // Comments before the first line are left out.
+            if plain == MAGIC {
+                began = true;
+                out.write_all(b"Avro-Json\n")?;
+            }
+            continue;
+        }
+        if !plain.is_empty() {
             let text = std::str::from_utf8(line).ok();
             let top = Context::of(Meaning::Word);
             if text.is_some_and(|text| json::rewrite(mask, text, top, fields, &mut masked).is_ok()) {
@@ -45,18 +52,11 @@ pub(super) fn history(mask: &mut Mask, bytes: &mut dyn Read, longest: usize, out
                 dropped.damaged += 1;
                 out.write_all(DAMAGED)?;
             }
-        } else if is_comment(plain) {
-            dropped.damaged += 1;
         }
-        if terminated && !is_comment(plain) {
+        if terminated {
             out.write_all(b"\n")?;
         }
     }
-}
-
-/// Comments before the first line are left out.
-fn is_comment(line: &[u8]) -> bool {
-    line.starts_with(b"/*") || line.starts_with(b"*") || line.starts_with(b"#") || line.starts_with(b"//")
 }
 
 const COUNTERS: Members = Members::Within("counters");

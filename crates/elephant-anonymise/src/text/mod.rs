@@ -27,7 +27,8 @@ use super::vocabulary::{self, is_known};
 const SHORT_NUMBER: usize = 4;
 
 /// Words before numbers that only count: "TID 123456".
-const COUNTING: [&str; 20] = [
+const COUNTING: [&str; 21] = [
+    "sqlstate",
     "task", "tid", "stage", "executor", "attempt", "partition", "job", "shuffle", "index", "after", "of", "than", "limit",
     "requested", "available", "required", "map", "reduce", "size", "code",
 ];

@@ -75,6 +75,11 @@ pub fn signature_strings() -> impl Iterator<Item = &'static [&'static str]> {
     SIGNATURES.iter().map(|signature| signature.strings)
 }
 
+/// The texts before the exit code of a process, which [`classify`] looks for.
+pub fn exit_code_marks() -> impl Iterator<Item = &'static str> {
+    text::CODE_MARKS.into_iter()
+}
+
 /// The most specific signature in a part, and where it ends; among equally specific ones, the first in the table.
 fn most_specific(part: &Part<'_>) -> Option<(&'static Signature, usize)> {
     let mut best: Option<(&'static Signature, usize)> = None;

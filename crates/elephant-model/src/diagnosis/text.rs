@@ -26,7 +26,7 @@ const WRAPPERS: [&str; 4] = [
 ];
 
 /// Texts before the exit code of a process or container.
-const CODE_MARKS: [&str; 11] = [
+pub(super) const CODE_MARKS: [&str; 11] = [
     "exitCode=",
     "exitCode: ",
     "xit code is ",

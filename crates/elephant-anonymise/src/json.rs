@@ -78,7 +78,7 @@ impl Context {
     const UNKNOWN: Self = Self { numbers: Numbers::Short, ..Self::of(Meaning::Unknown) };
 
     /// Of a key that the format does not list. If an engine uses all its words, so are probably those of its value.
-    fn of_other_key(key: &str) -> Self {
+    pub(crate) fn of_other_key(key: &str) -> Self {
         if is_known(key) { Self::of(Meaning::Word) } else { Self::UNKNOWN }
     }
 }

@@ -10,7 +10,7 @@ use super::vocabulary::is_known;
 /// The deepest nesting; plans of Spark nest some hundreds of levels.
 const DEEPEST: usize = 40_000;
 /// The longest number under an unknown key.
-const LONGEST_NUMBER: usize = 9;
+const LONGEST_NUMBER: usize = 6;
 
 /// Keys that only name the type of their value.
 const UNION: [&str; 7] = ["string", "long", "int", "boolean", "array", "map", "bytes"];

@@ -3,6 +3,7 @@
 mod accepted;
 mod analysis;
 mod analyze;
+mod anonymise;
 mod check;
 mod completions;
 mod counts;
@@ -80,6 +81,9 @@ enum Command {
     /// Read every event log and job history below the paths and print ranked findings
     #[command(after_help = analyze::EXAMPLES)]
     Analyze(analyze::Analyze),
+    /// Rewrite event logs and job histories with pseudonyms, so that you can give them away: same findings, no names
+    #[command(after_help = anonymise::EXAMPLES)]
+    Anonymise(anonymise::Anonymise),
     /// Compare with an accepted baseline: only new or worse findings and higher costs fail
     #[command(after_help = check::EXAMPLES)]
     Check(check::Check),
@@ -208,6 +212,7 @@ pub fn run() -> ExitCode {
     interrupt::handle_file_size_signal();
     let result = match &cli.command {
         Command::Analyze(command) => command.run(),
+        Command::Anonymise(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Diff(command) => command.run(),
         #[cfg(feature = "store")]

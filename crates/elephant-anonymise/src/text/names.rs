@@ -1,6 +1,6 @@
 //! Names that users and operators give: hosts, racks, queues, titles of applications.
 
-use super::is_of_word;
+use super::{SHORT_NUMBER, is_of_word};
 use crate::mask::Mask;
 use crate::pseudonyms::Kind;
 use crate::vocabulary::is_known;
@@ -158,7 +158,7 @@ impl Mask {
 
     /// A value that nothing is known of.
     pub(crate) fn unknown(&mut self, value: &str) -> String {
-        let is_number = value.len() <= 9 && value.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = value.len() <= SHORT_NUMBER && value.bytes().all(|byte| byte.is_ascii_digit());
         if is_number || ["true", "false", "null", "none"].iter().any(|known| known.eq_ignore_ascii_case(value)) {
             return value.to_owned();
         }

@@ -65,8 +65,11 @@ impl Clock {
         let mut parts = date.split(sign);
         let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
         let moved = self.moved(year, month, day)?;
-        let is_of_time = |c: char| c.is_ascii_digit() || matches!(c, 'T' | 'Z' | ':' | '.' | '+' | '-' | '_' | ' ');
-        rest.chars().all(is_of_time).then(|| format!("{}{rest}", moved.format(&format!("%Y{sign}%m{sign}%d"))))
+        let is_of_time =
+            |c: char| c.is_ascii_digit() || matches!(c, 'T' | 'Z' | ':' | '.' | '+' | '-' | '_' | ' ');
+        rest.chars()
+            .all(is_of_time)
+            .then(|| format!("{}{rest}", moved.format(&format!("%Y{sign}%m{sign}%d"))))
     }
 
     /// The folders `2026/11/30` of a date.

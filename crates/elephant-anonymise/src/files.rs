@@ -7,17 +7,17 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::AnonymiseError;
 use super::formats::{self, Dropped};
 use super::key::Key;
 use super::mask::Mask;
 use super::names::without_archive;
 use super::report::Report;
-use super::AnonymiseError;
 use elephant_base::limits::Limits;
 use elephant_base::units::Bytes;
 use elephant_input::budget::{Budget, Metered};
 use elephant_input::discover::discover;
-use elephant_input::inventory::{Inventory, Source};
+use elephant_input::inventory::{ConfFile, Inventory, Source};
 use elephant_input::kind::SourceKind;
 use elephant_input::named::Named;
 use elephant_input::part::Part;
@@ -66,13 +66,31 @@ pub fn anonymise(input: &Path, output: &Path, options: &Options) -> Result<Repor
         run.history(source)?;
     }
     for conf in &inventory.confs {
-        run.conf(&conf.part)?;
+        run.conf(conf)?;
     }
     let Run { mask, mut report, .. } = run;
-    report.others = inventory.skipped.iter().map(|skipped| skipped.count).sum::<u64>() + inventory.traces.len() as u64;
+    report.others =
+        inventory.skipped.iter().map(|skipped| skipped.count).sum::<u64>() + inventory.traces.len() as u64;
     report.unreadable.extend(inventory.failures.iter().map(|failure| failure.error.to_string()));
     report.finish(&mask.tally);
     Ok(report)
+}
+
+/// The result for the bytes of one file, for tests; `None` if it is no history and no configuration.
+#[doc(hidden)]
+#[must_use]
+pub fn rewritten(key: &Key, bytes: &[u8]) -> Option<Vec<u8>> {
+    let kind = identify(bytes, true)?;
+    let mut mask = Mask::new(key.clone());
+    let mut out = Vec::new();
+    let longest = Limits::default().line_len();
+    // A vector can always be written.
+    let _ = match kind {
+        SourceKind::JobConf => formats::configuration(&mut mask, bytes.to_vec(), &mut out),
+        kind if kind.is_history() => formats::rewrite(&mut mask, kind, &mut { bytes }, longest, &mut out),
+        _ => return None,
+    };
+    Some(out)
 }
 
 fn nothing(input: &Path, inventory: Inventory) -> AnonymiseError {
@@ -85,10 +103,18 @@ fn nothing(input: &Path, inventory: Inventory) -> AnonymiseError {
 /// Whether the result is one file: of a file that is one history, unless the output is a folder.
 fn is_single(inventory: &Inventory, input: &Path, output: &Path) -> bool {
     let files = inventory.histories.iter().flat_map(|source| &source.parts);
-    let mut files = files.chain(inventory.confs.iter().filter(|_| inventory.histories.is_empty()).map(|conf| &conf.part));
-    let is_file = files.next().is_some_and(|part| part.is_stream() || Path::new(&part.name()) == part.file() && part.file().is_file());
-    let named = !input.is_dir() && inventory.histories.iter().all(|source| source.named_by_user && !source.log.rolling);
-    is_file && named && files.next().is_none() && !output.is_dir() && !output.as_os_str().to_string_lossy().ends_with('/')
+    let mut files =
+        files.chain(inventory.confs.iter().filter(|_| inventory.histories.is_empty()).map(|conf| &conf.part));
+    let is_file = files.next().is_some_and(|part| {
+        part.is_stream() || Path::new(&part.name()) == part.file() && part.file().is_file()
+    });
+    let named = !input.is_dir()
+        && inventory.histories.iter().all(|source| source.named_by_user && !source.log.rolling);
+    is_file
+        && named
+        && files.next().is_none()
+        && !output.is_dir()
+        && !output.as_os_str().to_string_lossy().ends_with('/')
 }
 
 /// The output must not be read as input, neither in this run nor in the next.
@@ -105,7 +131,10 @@ fn check_place(input: &Path, output: &Path) -> Result<(), AnonymiseError> {
         output.canonicalize().is_ok_and(|output| output == real_input)
     };
     if is_inside {
-        return Err(AnonymiseError::OutputInInput { output: output.to_path_buf(), input: input.to_path_buf() });
+        return Err(AnonymiseError::OutputInInput {
+            output: output.to_path_buf(),
+            input: input.to_path_buf(),
+        });
     }
     Ok(())
 }
@@ -158,7 +187,8 @@ impl Run<'_> {
         }
     }
 
-    fn conf(&mut self, part: &Part) -> Result<(), AnonymiseError> {
+    fn conf(&mut self, conf: &ConfFile) -> Result<(), AnonymiseError> {
+        let part = &conf.part;
         let mut bytes = Vec::new();
         let read = part.open().map(|decoded| decoded.take(MAX_CONF_LEN).read_to_end(&mut bytes));
         let broken_off = !matches!(read, Ok(Ok(_)));
@@ -167,10 +197,10 @@ impl Run<'_> {
             return Ok(());
         }
         let mut target = self.target(part);
-        // The configuration of a single history lies next to it.
-        if self.is_single && !self.report.files.is_empty() {
-            let name = self.mask.file_name(&last_name(&part.name()));
-            target = self.output.with_file_name(name);
+        let is_next_to_history = self.is_single && !self.report.files.is_empty();
+        if let Some(job) = conf.job_id.as_deref().filter(|_| is_next_to_history || !self.is_single) {
+            let id = self.mask.id(job);
+            target.set_file_name(format!("{id}_conf.xml"));
         }
         self.write(target, |mask, out| {
             let dropped = formats::configuration(mask, bytes, out)?;
@@ -208,7 +238,8 @@ impl Run<'_> {
         }
         let name = part.name();
         let input = self.input.to_string_lossy();
-        let below = name.strip_prefix(&*input).unwrap_or(&name).trim_start_matches(['/', '!']);
+        // A configuration next to a named history is not below it.
+        let below = name.strip_prefix(&*input).unwrap_or_default().trim_start_matches(['/', '!']);
         let below = if below.is_empty() { last_name(&name) } else { below.to_owned() };
         let (folders, file) = match below.rfind(['/', '!']) {
             Some(at) => (below.get(..at).unwrap_or_default(), below.get(at + 1..).unwrap_or_default()),
@@ -235,14 +266,16 @@ impl Run<'_> {
     ) -> Result<(), AnonymiseError> {
         let target = if self.is_single { target } else { self.unused(&target) };
         let failed = |source| AnonymiseError::Write { path: target.clone(), source };
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(failed)?;
         let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
         let mut out = BufWriter::new(file.as_file_mut());
         let dropped = fill(&mut self.mask, &mut out).map_err(failed)?;
         out.flush().map_err(failed)?;
         drop(out);
-        let persisted = if self.options.force { file.persist(&target) } else { file.persist_noclobber(&target) };
+        let persisted =
+            if self.options.force { file.persist(&target) } else { file.persist_noclobber(&target) };
         persisted.map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => AnonymiseError::Exists { path: target.clone() },
             _ => failed(error.error),
@@ -261,10 +294,14 @@ impl Run<'_> {
         let mut parts = below.components().peekable();
         while let Some(part) = parts.next() {
             let is_last = parts.peek().is_none();
-            let is_free = |path: &Path| !self.written.contains(path) && !(is_last && self.folders.contains(path));
+            let is_free =
+                |path: &Path| !self.written.contains(path) && !(is_last && self.folders.contains(path));
             let name = part.as_os_str().to_string_lossy().into_owned();
             let names = (2_u64..).map(|number| format!("{name}-{number}"));
-            let free = std::iter::once(name.clone()).chain(names).map(|name| path.join(name)).find(|path| is_free(path));
+            let free = std::iter::once(name.clone())
+                .chain(names)
+                .map(|name| path.join(name))
+                .find(|path| is_free(path));
             path = free.unwrap_or_else(|| path.join(name));
         }
         path

@@ -74,7 +74,8 @@ impl Context {
     }
 
     pub(crate) const TIME: Self = Self { numbers: Numbers::Time, ..Self::of(Meaning::Time) };
-    pub(crate) const SETTINGS: Self = Self { texts: Texts::Setting, numbers: Numbers::Kept, members: Members::Settings };
+    pub(crate) const SETTINGS: Self =
+        Self { texts: Texts::Setting, numbers: Numbers::Kept, members: Members::Settings };
     const UNKNOWN: Self = Self { numbers: Numbers::Short, ..Self::of(Meaning::Unknown) };
 
     /// Of a key that the format does not list. If an engine uses all its words, so are probably those of its value.
@@ -84,7 +85,13 @@ impl Context {
 }
 
 /// Rewrites a value, and appends it to `out`.
-pub(crate) fn rewrite(mask: &mut Mask, text: &str, top: Context, fields: Fields, out: &mut String) -> Result<(), Damaged> {
+pub(crate) fn rewrite(
+    mask: &mut Mask,
+    text: &str,
+    top: Context,
+    fields: Fields,
+    out: &mut String,
+) -> Result<(), Damaged> {
     let mut rewriter = Rewriter { mask, rest: text, out, fields, open: Vec::new(), key: String::new() };
     rewriter.values(top)?;
     rewriter.space();
@@ -186,7 +193,9 @@ impl<'t> Rewriter<'_, 't, '_> {
         self.space();
         let (raw, key) = self.string()?;
         let (masked, context) = match inner.members {
-            Members::Settings => (self.mask.setting_name(&key), Context { members: Members::Settings, ..inner }),
+            Members::Settings => {
+                (self.mask.setting_name(&key), Context { members: Members::Settings, ..inner })
+            }
             Members::Names => (self.mask.text(Meaning::Plan, &key).into_owned(), inner),
             // The branch of a union, in Avro's JSON.
             Members::Fields | Members::Within(_) if UNION.contains(&key.as_str()) => (key.clone(), inner),
@@ -242,7 +251,9 @@ impl<'t> Rewriter<'_, 't, '_> {
             return Ok(());
         }
         let is_number = scalar.bytes().any(|byte| byte.is_ascii_digit())
-            && scalar.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
+            && scalar
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
         if !is_number || scalar.len() > 40 {
             return Err(Damaged);
         }
@@ -253,7 +264,9 @@ impl<'t> Rewriter<'_, 't, '_> {
                 self.out.push_str(&self.mask.clock.millis(time).to_string());
             }
             (Numbers::Short, _) if scalar.len() > LONGEST_NUMBER => {
-                let digits = self.mask.digits(scalar.trim_start_matches('-').split(['.', 'e', 'E']).next().unwrap_or_default());
+                let digits = self
+                    .mask
+                    .digits(scalar.trim_start_matches('-').split(['.', 'e', 'E']).next().unwrap_or_default());
                 self.out.push_str(&digits);
             }
             _ => self.out.push_str(scalar),
@@ -322,7 +335,8 @@ mod tests {
     fn rewritten(text: &str) -> Option<String> {
         let mut out = String::new();
         let fields: Fields = |_, key| (key == "kept").then_some(Context::of(Meaning::Figure));
-        rewrite(&mut Mask::new(Key::of_text(b"k")), text, Context::of(Meaning::Word), fields, &mut out).ok()?;
+        rewrite(&mut Mask::new(Key::of_text(b"k")), text, Context::of(Meaning::Word), fields, &mut out)
+            .ok()?;
         Some(out)
     }
 
@@ -361,7 +375,18 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_refused() {
-        for text in ["{", "{\"a\":1", "{\"a\" 1}", "[1 2]", "{\"a\":secret}", "\"a", "{}x", "[\"\\ud800\"]", "[1,]", "{,}"] {
+        for text in [
+            "{",
+            "{\"a\":1",
+            "{\"a\" 1}",
+            "[1 2]",
+            "{\"a\":secret}",
+            "\"a",
+            "{}x",
+            "[\"\\ud800\"]",
+            "[1,]",
+            "{,}",
+        ] {
             assert_eq!(rewritten(text), None, "{text}");
         }
         assert_eq!(rewritten(&"[".repeat(DEEPEST + 1)), None);
@@ -374,6 +399,9 @@ mod tests {
         let text = "{ \"kept\" : \"1.5\",\t\"memory\":[ 1 , -2.5e3,true , null ],\"metrics\":{} }";
         assert_eq!(rewritten(text).as_deref(), Some(text));
         let unknown = rewritten("{\"acmeKey\":\"x\",\"acmeId\":123456789012,\"n\":7}").unwrap();
-        assert!(!unknown.contains("acme") && !unknown.contains("123456789012") && unknown.ends_with(":7}"), "{unknown}");
+        assert!(
+            !unknown.contains("acme") && !unknown.contains("123456789012") && unknown.ends_with(":7}"),
+            "{unknown}"
+        );
     }
 }

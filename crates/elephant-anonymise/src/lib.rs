@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use elephant_input::error::InputError;
 
-pub use files::{Options, anonymise};
+pub use files::{Options, anonymise, rewritten};
 pub use key::Key;
 pub use report::{Count, FileReport, Report};
 

@@ -87,10 +87,16 @@ impl Kept {
     /// What the report says of it.
     pub(crate) const fn text(self) -> &'static str {
         match self {
-            Self::Words => "texts: every word is one that Spark, Hadoop, the JVM or SQL engines use themselves",
-            Self::Number => "numbers: counters, sizes, durations and ordinal numbers, which the findings rest on",
+            Self::Words => {
+                "texts: every word is one that Spark, Hadoop, the JVM or SQL engines use themselves"
+            }
+            Self::Number => {
+                "numbers: counters, sizes, durations and ordinal numbers, which the findings rest on"
+            }
             Self::Switch => "switches and absent values (true, false, null)",
-            Self::Setting => "settings of engines whose values are numbers, sizes, switches or words of engines",
+            Self::Setting => {
+                "settings of engines whose values are numbers, sizes, switches or words of engines"
+            }
         }
     }
 }

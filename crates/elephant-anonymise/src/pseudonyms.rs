@@ -160,7 +160,8 @@ impl Pseudonyms {
                 block = self.key.mac(purpose, &block);
             }
             let byte = usize::from(bytes.pop().unwrap_or_default());
-            let alphabet = if place == 0 && letter != '0' { alphabet.get(1..).unwrap_or(alphabet) } else { alphabet };
+            let alphabet =
+                if place == 0 && letter != '0' { alphabet.get(1..).unwrap_or(alphabet) } else { alphabet };
             let new = alphabet.get(byte % alphabet.len().max(1)).copied().unwrap_or(b'0');
             replaced.push(char::from(new));
         }

@@ -82,7 +82,10 @@ impl Report {
     #[must_use]
     pub fn to_json(&self) -> String {
         let counts = |counts: &[Count]| -> Vec<serde_json::Value> {
-            counts.iter().map(|Count { what, count }| serde_json::json!({"what": what, "count": count})).collect()
+            counts
+                .iter()
+                .map(|Count { what, count }| serde_json::json!({"what": what, "count": count}))
+                .collect()
         };
         let files = self.files.iter().map(|file| {
             serde_json::json!({"path": file.path.display().to_string(), "left_out": file.left_out, "broken_off": file.broken_off})
@@ -119,7 +122,10 @@ impl fmt::Display for Report {
         for Count { what, count } in &self.kept {
             writeln!(f, "  {count:>9}  {what}")?;
         }
-        writeln!(f, "  counters, sizes, durations and ordinal numbers of the formats, on which the findings rest\n\nLeft out:")?;
+        writeln!(
+            f,
+            "  counters, sizes, durations and ordinal numbers of the formats, on which the findings rest\n\nLeft out:"
+        )?;
         writeln!(f, "  {:>9}  lines, records and properties that cannot be read", self.damaged)?;
         writeln!(f, "  {:>9}  lines and records longer than the limit", self.too_long)?;
         writeln!(f, "  {:>9}  files that are no histories", self.others)?;
@@ -127,7 +133,10 @@ impl fmt::Display for Report {
             writeln!(f, "  not readable: {file}")?;
         }
         if self.random_key {
-            writeln!(f, "\nThe key was random: another run gives other pseudonyms. Pass a key to get the same ones again.")?;
+            writeln!(
+                f,
+                "\nThe key was random: another run gives other pseudonyms. Pass a key to get the same ones again."
+            )?;
         }
         Ok(())
     }

@@ -128,7 +128,8 @@ impl Mask {
     fn plain_value(&mut self, name: &str, value: &str) -> String {
         let number = value.trim().trim_start_matches('-');
         let digits = number.bytes().filter(u8::is_ascii_digit).count();
-        if digits > 0 && number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'E' | b'%' | b'f' | b'-')) {
+        let is_of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'E' | b'%' | b'f');
+        if digits > 0 && number.bytes().all(is_of_number) && number.matches('.').count() <= 1 {
             return self.number_of_setting(name, value, digits);
         }
         if is_amount(value.trim()) {
@@ -144,7 +145,9 @@ impl Mask {
         {
             return self.clock.millis(number).to_string();
         }
-        let names_somebody = ["id", "Id", "ID", "account", "user", "owner", "uid", "number"].iter().any(|end| name.ends_with(end));
+        let names_somebody = ["id", "Id", "ID", "account", "user", "owner", "uid", "number"]
+            .iter()
+            .any(|end| name.ends_with(end));
         if digits > LONGEST_NUMBER || names_somebody && digits > LONGEST_ID {
             return self.digits(value);
         }
@@ -153,7 +156,8 @@ impl Mask {
 
     /// Names of classes by which tools are known stay in lists, too.
     fn class_or_message(&mut self, value: &str) -> String {
-        let is_class = value.contains('.') && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '$' | '_'));
+        let is_class = value.contains('.')
+            && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '$' | '_'));
         if is_class && !value.starts_with(|c: char| c.is_ascii_digit()) {
             let mut text = self.dotted_value(value);
             if text.is_empty() {
@@ -183,7 +187,9 @@ impl Mask {
     fn option(&mut self, option: &str) -> String {
         if let Some(definition) = option.strip_prefix("-D") {
             return match definition.split_once('=') {
-                Some((name, value)) => format!("-D{}={}", self.setting_name(name), self.setting_value(name, value)),
+                Some((name, value)) => {
+                    format!("-D{}={}", self.setting_name(name), self.setting_value(name, value))
+                }
                 None => format!("-D{}", self.setting_name(definition)),
             };
         }
@@ -192,7 +198,8 @@ impl Mask {
             let (name, value) = plain.split_once('=').unwrap_or((plain, ""));
             let sign = flag.get(..flag.len() - plain.len()).unwrap_or_default();
             let name = if is_known(name) { name.to_owned() } else { self.name(Kind::Value, name) };
-            let value = if value.is_empty() { String::new() } else { format!("={}", self.plain_value("jvm", value)) };
+            let value =
+                if value.is_empty() { String::new() } else { format!("={}", self.plain_value("jvm", value)) };
             return format!("-XX:{sign}{name}{value}");
         }
         for size in ["-Xmx", "-Xms", "-Xmn", "-Xss"] {
@@ -209,7 +216,7 @@ impl Mask {
 mod tests {
     use super::*;
     use crate::key::Key;
-    use crate::text::tests_support::shape;
+    use crate::text::testing::shape;
     use elephant_model::model::conf::ConfKey;
 
     fn mask() -> Mask {
@@ -254,12 +261,17 @@ mod tests {
             ("spark.master", "spark://acme1:7077", "spark://host-*:7077"),
             ("fs.s3a.access.key", "AKIAIOSFODNN7EXAMPLE", "Value-*"),
             ("spark.driver.host", "10.0.0.1", "host-*"),
+            ("spark.ui.proxy", "10.0.0.1", "host-*"),
             ("mapreduce.job.user.name", "spark", "user-*"),
             ("mapreduce.job.queuename", "root.payroll", "root.queue-*"),
             ("spark.acme.customer", "Initech", "Value-*"),
             ("mapred.mapper.class", "com.acme.PayMapper", "Class-*"),
             ("mapred.input.format.class", "com.linkedin.EtlInputFormat", "com.class_*.EtlInputFormat"),
-            ("spark.executor.extraJavaOptions", "-Duser.name=bob -Dacme.key=x", "-Duser.name=user-* -Dkey-*.key=value-*"),
+            (
+                "spark.executor.extraJavaOptions",
+                "-Duser.name=bob -Dacme.key=x",
+                "-Duser.name=user-* -Dkey-*.key=value-*",
+            ),
         ] {
             let masked = shape(&mask().setting_value(name, value)).replace("Class_", "Class-");
             assert_eq!(masked, expected, "{name}");

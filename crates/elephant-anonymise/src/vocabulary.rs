@@ -41,6 +41,9 @@ const PACKAGES: [&str; 15] = [
 /// The longest word that can be known.
 const LONGEST: usize = 120;
 
+/// More numbers than these in a name are an address, a telephone number, a number of a person.
+const MOST_NUMBERS: usize = 2;
+
 /// Parts of the classes of jobs by which their tools and inputs are known (`elephant_model::model::JobTool`).
 const OF_CLASSES: [&str; 18] = [
     "OozieLauncherInputFormat",
@@ -66,7 +69,11 @@ const OF_CLASSES: [&str; 18] = [
 /// Whether all words of a name are known: `numOutputRows`, `FILE_BYTES_READ`, `HTTPServer`. Single letters and short numbers
 /// between them are, too.
 pub(crate) fn is_known(name: &str) -> bool {
-    !name.is_empty() && name.len() <= LONGEST && name.is_ascii() && words(name).all(is_known_word)
+    if name.is_empty() || name.len() > LONGEST || !name.is_ascii() {
+        return false;
+    }
+    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    words(name).all(is_known_word) && words(name).filter(is_number).count() <= MOST_NUMBERS
 }
 
 fn is_known_word(word: &str) -> bool {
@@ -133,13 +140,15 @@ fn exit_codes(text: &str) -> impl Iterator<Item = Range<usize>> {
     MARKS.iter().flat_map(move |mark| {
         mark.find_iter(text.as_bytes()).map(move |at| {
             let after = at + mark.needle().len();
-            let digits = text.bytes().skip(after).take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
+            let digits =
+                text.bytes().skip(after).take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
             at..after + if digits <= LONGEST_CODE { digits } else { 0 }
         })
     })
 }
 
-static CLASSES: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| OF_CLASSES.iter().map(Finder::new).collect());
+static CLASSES: LazyLock<Vec<Finder<'static>>> =
+    LazyLock::new(|| OF_CLASSES.iter().map(Finder::new).collect());
 
 /// Where a message contains the strings by which its kind of failure is known: in order, not overlapping.
 pub(crate) fn failure_spans(text: &str) -> Vec<Range<usize>> {
@@ -159,9 +168,9 @@ pub(crate) fn failure_spans(text: &str) -> Vec<Range<usize>> {
 
 /// Where the name of a class shows the tool of its job.
 pub(crate) fn class_spans(text: &str) -> Vec<Range<usize>> {
-    let all = CLASSES.iter().flat_map(|finder| {
-        finder.find_iter(text.as_bytes()).map(|at| at..at + finder.needle().len())
-    });
+    let all = CLASSES
+        .iter()
+        .flat_map(|finder| finder.find_iter(text.as_bytes()).map(|at| at..at + finder.needle().len()));
     merged(all.collect())
 }
 
@@ -184,12 +193,32 @@ mod tests {
     #[test]
     fn names_of_engines_are_known() {
         for name in [
-            "internal", "executorRunTime", "FILE_BYTES_READ", "ShuffleExchangeExec", "InsertIntoHadoopFsRelationCommand",
-            "WholeStageCodegen", "JDBCRDD", "NewHadoopRDD", "toPandas", "SortMergeJoin", "$anonfun$apply$12",
+            "internal",
+            "executorRunTime",
+            "FILE_BYTES_READ",
+            "ShuffleExchangeExec",
+            "InsertIntoHadoopFsRelationCommand",
+            "WholeStageCodegen",
+            "JDBCRDD",
+            "NewHadoopRDD",
+            "toPandas",
+            "SortMergeJoin",
+            "$anonfun$apply$12",
         ] {
             assert!(is_known(name), "{name}");
         }
-        for name in ["alice", "AcmePayroll", "customer_id", "hunter2", "", "sales", "größe", "1234567"] {
+        for name in [
+            "alice",
+            "AcmePayroll",
+            "customer_id",
+            "hunter2",
+            "",
+            "sales",
+            "größe",
+            "1234567",
+            "10.20.30.40",
+            "port 078-05-1120",
+        ] {
             assert!(!is_known(name), "{name}");
         }
     }

@@ -73,7 +73,9 @@ enum Format {
 
 #[derive(Debug, Error)]
 enum KeyError {
-    #[error("the key is empty: anyone could compute the pseudonyms; pass a long one, or none for a random one")]
+    #[error(
+        "the key is empty: anyone could compute the pseudonyms; pass a long one, or none for a random one"
+    )]
     Empty,
     #[error("cannot read the key from {}: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
@@ -84,7 +86,9 @@ impl KeyArgs {
     fn read(&self) -> Result<Option<Key>, KeyError> {
         let text = match (&self.key, &self.key_file) {
             (Some(key), _) => key.clone().into_bytes(),
-            (None, Some(path)) => bytes_of(path).map_err(|source| KeyError::Unreadable { path: path.clone(), source })?,
+            (None, Some(path)) => {
+                bytes_of(path).map_err(|source| KeyError::Unreadable { path: path.clone(), source })?
+            }
             (None, None) => return Ok(None),
         };
         let text = text.trim_ascii_end();

@@ -15,6 +15,7 @@
     clippy::unwrap_used
 )]
 
+pub mod anonymise;
 pub mod archives;
 pub mod codecs;
 pub mod configuration;
@@ -30,7 +31,8 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name, which is also the name of the program and of the folders in `seeds` and
 /// `regressions`.
-pub const TARGETS: [(&str, Target); 28] = [
+pub const TARGETS: [(&str, Target); 29] = [
+    ("anonymise", anonymise::anonymise),
     ("baseline", configuration::baseline),
     ("bzip2", codecs::bzip2),
     ("diff", configuration::diff),

@@ -3,8 +3,19 @@
 use assert_cmd::Command;
 use predicates::prelude::*;
 
-const COMMANDS: [&str; 10] =
-    ["analyze", "check", "diff", "nodes", "stragglers", "whatif", "simulate", "rules", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "analyze",
+    "anonymise",
+    "check",
+    "diff",
+    "nodes",
+    "stragglers",
+    "whatif",
+    "simulate",
+    "rules",
+    "completions",
+    "man",
+];
 
 fn elephant() -> Command {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();

@@ -3,6 +3,7 @@
 #[cfg(all(feature = "store", unix))]
 mod alerts;
 mod analyze;
+mod anonymise;
 mod completions;
 mod copies;
 #[cfg(feature = "http")]

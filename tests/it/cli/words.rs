@@ -8,9 +8,10 @@ use elephant_testing::spark_log::{App, Task};
 use regex::Regex;
 
 /// Every command with a help text of its own.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "",
     "analyze",
+    "anonymise",
     "check",
     "diff",
     "nodes",

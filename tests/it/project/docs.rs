@@ -236,6 +236,7 @@ fn commands_and_options_exist() {
     let with_parts = ["rules", "simulate"];
     let known = [
         "analyze",
+        "anonymise",
         "check",
         "completions",
         "diff",

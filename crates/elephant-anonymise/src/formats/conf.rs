@@ -28,7 +28,12 @@ pub(super) fn properties(mask: &mut Mask, conf: &Conf, out: &mut dyn Write) -> i
             Some(false) => "<source>job.xml</source>",
             None => "",
         };
-        writeln!(out, "<property><name>{}</name><value>{}</value>{source}</property>", escape(&masked), escape(&value))?;
+        writeln!(
+            out,
+            "<property><name>{}</name><value>{}</value>{source}</property>",
+            escape(&masked),
+            escape(&value)
+        )?;
     }
     out.write_all(b"</configuration>\n")
 }

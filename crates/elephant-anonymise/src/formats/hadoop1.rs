@@ -17,8 +17,13 @@ pub(super) fn history(mask: &mut Mask, bytes: &mut dyn Read, out: &mut dyn Write
     if let Some(error) = writer.failed {
         return Err(error);
     }
-    let damaged = ending.problems.into_vec().into_iter().filter(|problem| problem.level >= Level::Warning).count();
-    Ok(Dropped { damaged: damaged as u64, too_long: u64::from(ending.too_long), broken_off: ending.truncated })
+    let damaged =
+        ending.problems.into_vec().into_iter().filter(|problem| problem.level >= Level::Warning).count();
+    Ok(Dropped {
+        damaged: damaged as u64,
+        too_long: u64::from(ending.too_long),
+        broken_off: ending.truncated,
+    })
 }
 
 /// Writes what was read.
@@ -57,11 +62,19 @@ impl Writer<'_, '_> {
         line.push_str(if is_known(record.kind) { record.kind } else { "Other" });
         for (key, value) in &record.fields {
             let masked = self.value(key, value);
-            let key = if is_known(key) { (*key).to_owned() } else { self.mask.name(crate::pseudonyms::Kind::Name, key) };
+            let key = if is_known(key) {
+                (*key).to_owned()
+            } else {
+                self.mask.name(crate::pseudonyms::Kind::Name, key)
+            };
             line.push(' ');
             line.push_str(&key);
             line.push_str("=\"");
-            if record.closed { escaped(&masked, &mut line) } else { line.push_str(&masked) }
+            if record.closed {
+                escaped(&masked, &mut line)
+            } else {
+                line.push_str(&masked)
+            }
             line.push('"');
         }
         line.push_str(if record.closed { " .\n" } else { "\n" });
@@ -84,12 +97,19 @@ impl Writer<'_, '_> {
             "JOBNAME" => Meaning::Title,
             "USER" => Meaning::User,
             "JOB_QUEUE" => Meaning::Queue,
-            "ERROR" | "FAIL_REASON" | "error" | "STATE_STRING" | "VIEW_JOB" | "MODIFY_JOB" => Meaning::Message,
+            "ERROR" | "FAIL_REASON" | "error" | "STATE_STRING" | "VIEW_JOB" | "MODIFY_JOB" => {
+                Meaning::Message
+            }
             "SPLITS" | "HOSTNAME" | "TRACKER_NAME" => Meaning::Host,
             "JOBCONF" => Meaning::Path,
             "COUNTERS" | "MAP_COUNTERS" | "REDUCE_COUNTERS" => return self.counters(value),
             _ if key.ends_with("_TIME") || key.ends_with("_FINISHED") => Meaning::Time,
-            _ if value.len() <= 19 && value.trim().bytes().all(|byte| byte.is_ascii_digit()) && is_known(key) => return value.to_owned(),
+            _ if value.len() <= 19
+                && value.trim().bytes().all(|byte| byte.is_ascii_digit())
+                && is_known(key) =>
+            {
+                return value.to_owned();
+            }
             _ => Meaning::Word,
         };
         self.mask.text(meaning, value).into_owned()
@@ -101,7 +121,8 @@ impl Writer<'_, '_> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while !rest.is_empty() {
-            let end = if is_escaped { end_of_name(rest) } else { rest.find([':', ',']).unwrap_or(rest.len()) };
+            let end =
+                if is_escaped { end_of_name(rest) } else { rest.find([':', ',']).unwrap_or(rest.len()) };
             let (name, after) = rest.split_at(end);
             out.push_str(&self.counter(name, is_escaped));
             let sign = after.chars().next();
@@ -112,13 +133,15 @@ impl Writer<'_, '_> {
     }
 
     fn counter(&mut self, name: &str, is_escaped: bool) -> String {
-        let is_number = !name.is_empty() && name.trim().trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+        let is_number =
+            !name.is_empty() && name.trim().trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
         if name.is_empty() || is_number && name.len() <= 19 {
             return name.to_owned();
         }
         if !is_escaped {
             // "Map-Reduce Framework.Map input records": the group, then the name.
-            let parts: Vec<String> = name.split('.').map(|part| self.mask.text(Meaning::Class, part).into_owned()).collect();
+            let parts: Vec<String> =
+                name.split('.').map(|part| self.mask.text(Meaning::Class, part).into_owned()).collect();
             return parts.join(".");
         }
         let plain = name.replace('\\', "");

@@ -12,7 +12,12 @@ use elephant_input::window::{ByteWindow, LineReader, NextLine};
 const DAMAGED: &[u8] = b"{\"damaged\":";
 const MAGIC: &[u8] = b"Avro-Json";
 
-pub(super) fn history(mask: &mut Mask, bytes: &mut dyn Read, longest: usize, out: &mut dyn Write) -> io::Result<Dropped> {
+pub(super) fn history(
+    mask: &mut Mask,
+    bytes: &mut dyn Read,
+    longest: usize,
+    out: &mut dyn Write,
+) -> io::Result<Dropped> {
     let mut lines = LineReader::new(ByteWindow::new(bytes), longest);
     let mut dropped = Dropped::default();
     let mut masked = String::new();
@@ -67,25 +72,36 @@ pub(super) fn fields(members: Members, key: &str) -> Option<Context> {
         return Some(Context::within(Meaning::Class, "counters"));
     }
     Some(match key {
-        "submitTime" | "launchTime" | "startTime" | "finishTime" | "mapFinishTime" | "shuffleFinishTime" | "sortFinishTime" => {
-            Context::TIME
-        }
+        "submitTime" | "launchTime" | "startTime" | "finishTime" | "mapFinishTime" | "shuffleFinishTime"
+        | "sortFinishTime" => Context::TIME,
         "counters" | "totalCounters" | "mapCounters" | "reduceCounters" | "groups" | "counts" => {
             Context::within(Meaning::Class, "counters")
         }
         "acls" | "jobACLs" => Context::SETTINGS,
         // Of the schema.
-        "namespace" | "name" | "fields" | "symbols" | "items" | "values" | "protocol" => Context::of(Meaning::Class),
+        "namespace" | "name" | "fields" | "symbols" | "items" | "values" | "protocol" => {
+            Context::of(Meaning::Class)
+        }
         _ => Context::of(text(key)?),
     })
 }
 
 fn text(key: &str) -> Option<Meaning> {
     Some(match key {
-        "jobid" | "jobId" | "taskid" | "taskId" | "attemptId" | "attemptid" | "failedDueToAttempt" | "successfulAttemptId"
-        | "successAttemptId" | "applicationAttemptId" | "containerId" | "workflowId" | "workflowNodeName" | "workflowAdjacencies" => {
-            Meaning::Id
-        }
+        "jobid"
+        | "jobId"
+        | "taskid"
+        | "taskId"
+        | "attemptId"
+        | "attemptid"
+        | "failedDueToAttempt"
+        | "successfulAttemptId"
+        | "successAttemptId"
+        | "applicationAttemptId"
+        | "containerId"
+        | "workflowId"
+        | "workflowNodeName"
+        | "workflowAdjacencies" => Meaning::Id,
         "jobName" | "workflowName" => Meaning::Title,
         "userName" | "user" => Meaning::User,
         "jobQueueName" | "queueName" => Meaning::Queue,
@@ -93,7 +109,9 @@ fn text(key: &str) -> Option<Meaning> {
         "rackname" | "rackName" => Meaning::Rack,
         "error" | "diagnostics" | "state" | "workflowTags" => Meaning::Message,
         "jobConfPath" => Meaning::Path,
-        "type" | "taskType" | "status" | "taskStatus" | "jobStatus" | "locality" | "avataar" | "priority" => Meaning::Word,
+        "type" | "taskType" | "status" | "taskStatus" | "jobStatus" | "locality" | "avataar" | "priority" => {
+            Meaning::Word
+        }
         _ => return None,
     })
 }

@@ -10,7 +10,12 @@ use elephant_input::window::{ByteWindow, LineReader, NextLine};
 /// Stands for a line that cannot be read: no reader takes it for an event.
 const DAMAGED: &[u8] = b"{\"damaged\":";
 
-pub(super) fn event_log(mask: &mut Mask, bytes: &mut dyn Read, longest: usize, out: &mut dyn Write) -> io::Result<Dropped> {
+pub(super) fn event_log(
+    mask: &mut Mask,
+    bytes: &mut dyn Read,
+    longest: usize,
+    out: &mut dyn Write,
+) -> io::Result<Dropped> {
     let mut lines = LineReader::new(ByteWindow::new(bytes), longest);
     let mut dropped = Dropped::default();
     let mut masked = String::new();
@@ -33,7 +38,9 @@ pub(super) fn event_log(mask: &mut Mask, bytes: &mut dyn Read, longest: usize, o
         masked.clear();
         let is_blank = line.trim_ascii().is_empty();
         let text = std::str::from_utf8(line).ok().filter(|_| !is_blank);
-        let is_read = text.is_some_and(|text| json::rewrite(mask, text, Context::of(Meaning::Word), fields, &mut masked).is_ok());
+        let is_read = text.is_some_and(|text| {
+            json::rewrite(mask, text, Context::of(Meaning::Word), fields, &mut masked).is_ok()
+        });
         if is_read {
             out.write_all(masked.as_bytes())?;
         } else if !is_blank {
@@ -56,7 +63,9 @@ const STREAM: Members = Members::Within("stream");
 fn fields(members: Members, key: &str) -> Option<Context> {
     match members {
         RDDS if key == "Name" => return Some(Context::of(Meaning::Plan)),
-        ACCUMULABLES | METRICS if matches!(key, "Name" | "name") => return Some(Context::of(Meaning::Message)),
+        ACCUMULABLES | METRICS if matches!(key, "Name" | "name") => {
+            return Some(Context::of(Meaning::Message));
+        }
         PLAN if key == "metadata" => return Some(Context::names(Meaning::Plan)),
         PLAN if key == "children" => return Some(Context::within(Meaning::Plan, "sparkPlanInfo")),
         STREAM if key == "metrics" => return Some(Context::names(Meaning::Figure)),
@@ -68,10 +77,21 @@ fn fields(members: Members, key: &str) -> Option<Context> {
 /// Fields with times, settings, and objects in which keys have a meaning of their own.
 fn field(key: &str) -> Option<Context> {
     Some(match key {
-        "Timestamp" | "Submission Time" | "Completion Time" | "Launch Time" | "Finish Time" | "Getting Result Time" | "time" | "timestamp"
-        | "Added Time" | "Removed Time" | "eventTime" => Context::TIME,
-        "Spark Properties" | "Hadoop Properties" | "System Properties" | "Metrics Properties" | "JVM Information" | "Classpath Entries"
-        | "Properties" | "modifiedConfigs" | "Attributes" => Context::SETTINGS,
+        "Timestamp"
+        | "Submission Time"
+        | "Completion Time"
+        | "Launch Time"
+        | "Finish Time"
+        | "Getting Result Time"
+        | "time"
+        | "timestamp"
+        | "Added Time"
+        | "Removed Time"
+        | "eventTime" => Context::TIME,
+        "Spark Properties" | "Hadoop Properties" | "System Properties" | "Metrics Properties"
+        | "JVM Information" | "Classpath Entries" | "Properties" | "modifiedConfigs" | "Attributes" => {
+            Context::SETTINGS
+        }
         "Log Urls" => Context { members: Members::Settings, ..Context::of(Meaning::Path) },
         "RDD Info" => Context::within(Meaning::Word, "RDD Info"),
         "Accumulables" | "Accumulator Updates" => Context::within(Meaning::Word, "Accumulables"),
@@ -81,7 +101,9 @@ fn field(key: &str) -> Option<Context> {
         "fallbackNodeToReason" => Context::names(Meaning::Message),
         "observedMetrics" | "customMetrics" | "triggerDetails" => Context::names(Meaning::Figure),
         "startOffset" | "endOffset" | "latestOffset" => Context::names(Meaning::Json),
-        "progress" => Context { texts: Texts::Of(Meaning::Json), numbers: Numbers::Kept, members: Members::Fields },
+        "progress" => {
+            Context { texts: Texts::Of(Meaning::Json), numbers: Numbers::Kept, members: Members::Fields }
+        }
         "Scope" => Context { texts: Texts::Scope, ..Context::of(Meaning::Word) },
         _ => return None,
     })
@@ -97,12 +119,24 @@ fn text(key: &str) -> Option<Meaning> {
         "Host" | "host" | "Hostname" | "hostname" => Meaning::Host,
         "User" | "user" => Meaning::User,
         "App Name" | "name" | "Name" | "appName" => Meaning::Title,
-        "App ID" | "App Attempt ID" | "Executor ID" | "Executor Id" | "executorId" | "Block ID" | "id" | "runId" | "ID" | "Job Group"
-        | "batchId" | "App Id" | "appId" => Meaning::Id,
+        "App ID" | "App Attempt ID" | "Executor ID" | "Executor Id" | "executorId" | "Block ID" | "id"
+        | "runId" | "ID" | "Job Group" | "batchId" | "App Id" | "appId" => Meaning::Id,
         "Stage Name" | "Call Site" | "Callsite" | "description" | "Job Description" => Meaning::Site,
         "Details" | "details" | "Full Stack Trace" | "Stack Trace" => Meaning::Stack,
-        "Message" | "Failure Reason" | "Loss Reason" | "Kill Reason" | "Description" | "Removed Reason" | "errorMessage" | "Exception"
-        | "exception" | "Reason" | "jobTags" | "Job Tags" | "errorClassOnException" | "offsetDesc" => Meaning::Message,
+        "Message"
+        | "Failure Reason"
+        | "Loss Reason"
+        | "Kill Reason"
+        | "Description"
+        | "Removed Reason"
+        | "errorMessage"
+        | "Exception"
+        | "exception"
+        | "Reason"
+        | "jobTags"
+        | "Job Tags"
+        | "errorClassOnException"
+        | "offsetDesc" => Meaning::Message,
         "simpleString" | "nodeName" | "physicalPlanDescription" => Meaning::Plan,
         "sqlText" => Meaning::Sql,
         "Value" | "Update" | "inputRowsPerSecond" | "processedRowsPerSecond" => Meaning::Figure,

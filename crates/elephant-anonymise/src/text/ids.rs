@@ -5,14 +5,34 @@ use crate::pseudonyms::Kind;
 
 /// Beginnings of ids that contain the start of a cluster or of an application.
 const STARTS: [&str; 12] = [
-    "application_", "job_", "task_", "attempt_", "appattempt_", "container_", "app-", "driver-", "local-", "spark-application-",
-    "local_", "tip_",
+    "application_",
+    "job_",
+    "task_",
+    "attempt_",
+    "appattempt_",
+    "container_",
+    "app-",
+    "driver-",
+    "local-",
+    "spark-application-",
+    "local_",
+    "tip_",
 ];
 
 /// Beginnings of ids that count, or end in random digits.
 const COUNTED: [&str; 12] = [
-    "rdd_", "broadcast_", "shuffle_", "taskresult_", "temp_local_", "temp_shuffle_", "input-", "stream-", "eventlog_v2_", "events_",
-    "appstatus_", "executor_",
+    "rdd_",
+    "broadcast_",
+    "shuffle_",
+    "taskresult_",
+    "temp_local_",
+    "temp_shuffle_",
+    "input-",
+    "stream-",
+    "eventlog_v2_",
+    "events_",
+    "appstatus_",
+    "executor_",
 ];
 
 impl Mask {

@@ -11,11 +11,11 @@ mod paths;
 mod plan;
 mod sites;
 mod sql;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub(crate) use dotted::SUFFIXES;
 pub(crate) use sites::is_sql;
-#[cfg(test)]
-pub(crate) use tests as tests_support;
 
 use std::ops::Range;
 
@@ -29,14 +29,64 @@ const SHORT_NUMBER: usize = 4;
 /// Words before numbers that only count: "TID 123456".
 const COUNTING: [&str; 21] = [
     "sqlstate",
-    "task", "tid", "stage", "executor", "attempt", "partition", "job", "shuffle", "index", "after", "of", "than", "limit",
-    "requested", "available", "required", "map", "reduce", "size", "code",
+    "task",
+    "tid",
+    "stage",
+    "executor",
+    "attempt",
+    "partition",
+    "job",
+    "shuffle",
+    "index",
+    "after",
+    "of",
+    "than",
+    "limit",
+    "requested",
+    "available",
+    "required",
+    "map",
+    "reduce",
+    "size",
+    "code",
 ];
 
 /// Words behind numbers that make them amounts.
 const UNITS: [&str; 34] = [
-    "b", "bytes", "byte", "k", "kb", "kib", "m", "mb", "mib", "g", "gb", "gib", "t", "tb", "tib", "ms", "s", "sec", "secs", "seconds",
-    "milliseconds", "min", "minutes", "h", "hours", "ns", "us", "rows", "records", "tasks", "cores", "times", "partitions", "files",
+    "b",
+    "bytes",
+    "byte",
+    "k",
+    "kb",
+    "kib",
+    "m",
+    "mb",
+    "mib",
+    "g",
+    "gb",
+    "gib",
+    "t",
+    "tb",
+    "tib",
+    "ms",
+    "s",
+    "sec",
+    "secs",
+    "seconds",
+    "milliseconds",
+    "min",
+    "minutes",
+    "h",
+    "hours",
+    "ns",
+    "us",
+    "rows",
+    "records",
+    "tasks",
+    "cores",
+    "times",
+    "partitions",
+    "files",
 ];
 
 /// Where pieces end. Every other character is part of one, so that none of a foreign script is taken for a separator.
@@ -170,7 +220,8 @@ fn is_harmless_number(number: &str, before: &str, after: &str) -> bool {
         return !follows_group || number.len() < SHORT_NUMBER;
     }
     let next = after.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    let last = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+    let last =
+        before.rsplit(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
     let is_in = |list: &[&str], word: &str| list.iter().any(|known| known.eq_ignore_ascii_case(word));
     number.len() <= 19 && (is_in(&UNITS, next) || is_in(&COUNTING, last) && number.len() <= 9)
 }
@@ -183,30 +234,9 @@ pub(crate) fn is_amount(word: &str) -> bool {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::key::Key;
+mod tests {
+    use super::testing::{mask, shape};
     use crate::mask::Meaning;
-
-    pub(crate) fn mask() -> Mask {
-        Mask::new(Key::of_text(b"k"))
-    }
-
-    /// The text with all pseudonyms written as `*`.
-    pub(crate) fn shape(text: &str) -> String {
-        let mut shape = String::new();
-        for (place, part) in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()).enumerate() {
-            let letters = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-            let is_pseudonym = place > 0 && letters.len() >= 12 && letters.bytes().take(12).all(|b| b"bcdfghjklmnpqrstvwxz".contains(&b));
-            if is_pseudonym {
-                shape.push('*');
-                shape.push_str(part.get(12..).unwrap_or_default());
-            } else {
-                shape.push_str(part);
-            }
-        }
-        shape
-    }
 
     fn message(text: &str) -> String {
         shape(&mask().text(Meaning::Message, text))
@@ -233,8 +263,12 @@ pub(crate) mod tests {
             ("Lost executor 3 on acme7: Slave lost", "Lost executor 3 on word-*: Slave lost"),
             ("Failed to connect to db1.acme.com:7337", "Failed to connect to host-*:7337"),
             ("ask alice@acme.com", "ask mail-*"),
+            ("lost 10.20.30.40:9866 and 10.20.30.40", "lost host-*:9866 and host-*"),
             ("com.acme.PayrollException: no salary of Alice", "masked.Class_*Exception: no word-* of Word-*"),
-            ("Input path does not exist: hdfs://nn1:8020/user/alice/in.csv", "Input path does not exist: hdfs://host-*:8020/user/user-*/file-*.csv"),
+            (
+                "Input path does not exist: hdfs://nn1:8020/user/alice/in.csv",
+                "Input path does not exist: hdfs://host-*:8020/user/user-*/file-*.csv",
+            ),
             ("File \"/home/bob/etl.py\", line 12, in f", "File \"/home/user-*/file-*.py\", line 12, in f"),
             ("größe", "word-*"),
         ] {
@@ -244,7 +278,8 @@ pub(crate) mod tests {
 
     #[test]
     fn long_numbers_are_replaced_and_amounts_stay() {
-        let masked = message("customer 4711471 has 1073741824 bytes, phone 555-0199, card 4111-1111-1111-1111");
+        let masked =
+            message("customer 4711471 has 1073741824 bytes, phone 555-0199, card 4111-1111-1111-1111");
         for secret in ["4711471", "555-0199", "4111"] {
             assert!(!masked.contains(secret), "{masked}");
         }

@@ -19,13 +19,41 @@ const PLATFORMS: [(&[&str], &str, &str); 4] = [
 
 /// Titles that Spark's own programs have.
 const TITLES: [&str; 7] = [
-    "Spark shell", "PySparkShell", "SparkR", "Databricks Shell", "Thrift JDBC/ODBC Server", "Spark Connect server", "Spark SQL",
+    "Spark shell",
+    "PySparkShell",
+    "SparkR",
+    "Databricks Shell",
+    "Thrift JDBC/ODBC Server",
+    "Spark Connect server",
+    "Spark SQL",
 ];
 
 /// Words in titles that tell what a number counts, by which the runs of a job are known (`elephant_engine::fingerprint`).
 const COUNTED: [&str; 24] = [
-    "run", "build", "batch", "attempt", "try", "retry", "part", "chunk", "seq", "pid", "ts", "epoch", "iteration", "iter", "id", "year",
-    "month", "week", "day", "hour", "hr", "minute", "of", "stage",
+    "run",
+    "build",
+    "batch",
+    "attempt",
+    "try",
+    "retry",
+    "part",
+    "chunk",
+    "seq",
+    "pid",
+    "ts",
+    "epoch",
+    "iteration",
+    "iter",
+    "id",
+    "year",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "hr",
+    "minute",
+    "of",
+    "stage",
 ];
 
 impl Mask {
@@ -93,7 +121,8 @@ impl Mask {
         }
         let mut out = String::with_capacity(title.len());
         for piece in title.split_inclusive(|c: char| c.is_ascii_whitespace() || "()[]{},;:\"'=".contains(c)) {
-            let plain = piece.trim_end_matches(|c: char| c.is_ascii_whitespace() || "()[]{},;:\"'=".contains(c));
+            let plain =
+                piece.trim_end_matches(|c: char| c.is_ascii_whitespace() || "()[]{},;:\"'=".contains(c));
             let masked = self.clock.date(plain).or_else(|| self.engine_id(plain));
             match masked {
                 Some(masked) => out.push_str(&masked),
@@ -125,7 +154,8 @@ impl Mask {
                     None if run.len() <= 4 => run.to_owned(),
                     None => self.digits(run),
                 });
-            } else if COUNTED.contains(&run.to_ascii_lowercase().as_str()) || run.len() == 1 && run.is_ascii() {
+            } else if COUNTED.contains(&run.to_ascii_lowercase().as_str()) || run.len() == 1 && run.is_ascii()
+            {
                 out.push_str(run);
             } else {
                 out.push_str(&self.name(Kind::Application, run));
@@ -159,17 +189,20 @@ impl Mask {
     /// A value that nothing is known of.
     pub(crate) fn unknown(&mut self, value: &str) -> String {
         let is_number = value.len() <= SHORT_NUMBER && value.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number || ["true", "false", "null", "none"].iter().any(|known| known.eq_ignore_ascii_case(value)) {
+        if is_number
+            || ["true", "false", "null", "none"].iter().any(|known| known.eq_ignore_ascii_case(value))
+        {
             return value.to_owned();
         }
-        let known = self.clock.date(value).or_else(|| self.clock.digits(value)).or_else(|| self.engine_id(value));
+        let known =
+            self.clock.date(value).or_else(|| self.clock.digits(value)).or_else(|| self.engine_id(value));
         known.unwrap_or_else(|| self.name(Kind::Value, value))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{mask, shape};
+    use super::super::testing::{mask, shape};
 
     #[test]
     fn titles_keep_what_their_jobs_are_known_by() {

@@ -7,8 +7,9 @@ use crate::pseudonyms::Kind;
 use crate::vocabulary::{is_engine_file, is_known};
 
 const SCHEMES: [&str; 31] = [
-    "hdfs", "file", "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "adl", "dbfs", "http", "https", "viewfs", "webhdfs",
-    "swebhdfs", "har", "maprfs", "jdbc", "thrift", "spark", "k8s", "mesos", "zk", "jceks", "oss", "cosn", "obs", "tachyon", "alluxio",
+    "hdfs", "file", "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "adl", "dbfs", "http",
+    "https", "viewfs", "webhdfs", "swebhdfs", "har", "maprfs", "jdbc", "thrift", "spark", "k8s", "mesos",
+    "zk", "jceks", "oss", "cosn", "obs", "tachyon", "alluxio",
 ];
 
 /// Schemes whose authority is a bucket.
@@ -17,11 +18,64 @@ const OF_BUCKETS: [&str; 9] = ["s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "
 /// Folders and files of engines and systems. Judgements know some of them: outputs that are being written, local files of a
 /// job, the folders of a history server.
 const KEPT: [&str; 58] = [
-    "user", "home", "Users", "tmp", "var", "opt", "mnt", "data", "usr", "local", "lib", "etc", "hadoop", "spark", "hive", "yarn", "hdfs",
-    "mapred", "mapreduce", "warehouse", "jars", "jar", "conf", "logs", "log", "containers", "staging", ".staging", ".sparkStaging",
-    "_temporary", "_SUCCESS", "_delta_log", "_spark_metadata", "filecache", "usercache", "appcache", "nm-local-dir", "done",
-    "done_intermediate", "history", "intermediate", "job.xml", "job.jar", "job.split", "__spark_conf__", "__spark_libs__",
-    "__spark_conf__.zip", "__spark_libs__.zip", "stderr", "stdout", "syslog", "api", "v1", "python", "bin", "share", "common", "sql",
+    "user",
+    "home",
+    "Users",
+    "tmp",
+    "var",
+    "opt",
+    "mnt",
+    "data",
+    "usr",
+    "local",
+    "lib",
+    "etc",
+    "hadoop",
+    "spark",
+    "hive",
+    "yarn",
+    "hdfs",
+    "mapred",
+    "mapreduce",
+    "warehouse",
+    "jars",
+    "jar",
+    "conf",
+    "logs",
+    "log",
+    "containers",
+    "staging",
+    ".staging",
+    ".sparkStaging",
+    "_temporary",
+    "_SUCCESS",
+    "_delta_log",
+    "_spark_metadata",
+    "filecache",
+    "usercache",
+    "appcache",
+    "nm-local-dir",
+    "done",
+    "done_intermediate",
+    "history",
+    "intermediate",
+    "job.xml",
+    "job.jar",
+    "job.split",
+    "__spark_conf__",
+    "__spark_libs__",
+    "__spark_conf__.zip",
+    "__spark_libs__.zip",
+    "stderr",
+    "stdout",
+    "syslog",
+    "api",
+    "v1",
+    "python",
+    "bin",
+    "share",
+    "common",
+    "sql",
 ];
 
 /// The longest number that stays in a path: partitions and parts.
@@ -47,8 +101,14 @@ impl Mask {
             return path.to_owned();
         }
         // "jdbc:mysql://host/base", "k8s://https://host".
-        if let Some((scheme, rest)) = path.split_once(':').filter(|(scheme, rest)| is_scheme(scheme) && rest.contains('/')) {
-            let shown = if SCHEMES.contains(&scheme) || is_known(scheme) { scheme.to_owned() } else { self.name(Kind::Word, scheme) };
+        if let Some((scheme, rest)) =
+            path.split_once(':').filter(|(scheme, rest)| is_scheme(scheme) && rest.contains('/'))
+        {
+            let shown = if SCHEMES.contains(&scheme) || is_known(scheme) {
+                scheme.to_owned()
+            } else {
+                self.name(Kind::Word, scheme)
+            };
             if let Some(after) = rest.strip_prefix("//") {
                 if after.contains("://") {
                     return format!("{shown}://{}", self.path(after));
@@ -56,7 +116,11 @@ impl Mask {
                 let (authority, path) = after.split_at(after.find('/').unwrap_or(after.len()));
                 return format!("{shown}://{}{}", self.authority(scheme, authority), self.folders(path));
             }
-            return if rest.starts_with('/') { format!("{shown}:{}", self.folders(rest)) } else { format!("{shown}:{}", self.path(rest)) };
+            return if rest.starts_with('/') {
+                format!("{shown}:{}", self.folders(rest))
+            } else {
+                format!("{shown}:{}", self.path(rest))
+            };
         }
         self.folders(path)
     }
@@ -95,7 +159,8 @@ impl Mask {
                 place += 3;
                 continue;
             }
-            let before = place.checked_sub(1).and_then(|before| parts.get(before)).copied().unwrap_or_default();
+            let before =
+                place.checked_sub(1).and_then(|before| parts.get(before)).copied().unwrap_or_default();
             out.push_str(&self.folder(part, before));
             place += 1;
         }
@@ -114,7 +179,9 @@ impl Mask {
         if KEPT.contains(&part) {
             return part.to_owned();
         }
-        if let Some(moved) = self.clock.date(part).or_else(|| self.clock.digits(part)).or_else(|| self.engine_id(part)) {
+        if let Some(moved) =
+            self.clock.date(part).or_else(|| self.clock.digits(part)).or_else(|| self.engine_id(part))
+        {
             return moved;
         }
         // "sales#orders.jar": a link in the working folder.
@@ -122,7 +189,9 @@ impl Mask {
             return format!("{}#{}", self.folder(file, ""), self.folder(link, ""));
         }
         // A line of a source file: "report.py:12".
-        if let Some((file, line)) = part.rsplit_once(':').filter(|(file, line)| !file.is_empty() && is_line(line)) {
+        if let Some((file, line)) =
+            part.rsplit_once(':').filter(|(file, line)| !file.is_empty() && is_line(line))
+        {
             return format!("{}:{line}", self.folder(file, before));
         }
         self.file(part)
@@ -145,7 +214,8 @@ impl Mask {
         }
         // "part-00000-<uuid>", "part-m-00003".
         if let Some(rest) = stem.strip_prefix("part-") {
-            let (side, rest) = rest.split_at(if rest.starts_with("m-") || rest.starts_with("r-") { 2 } else { 0 });
+            let (side, rest) =
+                rest.split_at(if rest.starts_with("m-") || rest.starts_with("r-") { 2 } else { 0 });
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = rest.split_at(digits);
             if (1..=LONGEST_NUMBER).contains(&digits) {
@@ -157,7 +227,9 @@ impl Mask {
                 return format!("part-{side}{number}{rest}{suffixes}");
             }
         }
-        if let Some((start, id)) = stem.split_once('-').filter(|(start, id)| is_known(start) && super::ids::is_uuid(id)) {
+        if let Some((start, id)) =
+            stem.split_once('-').filter(|(start, id)| is_known(start) && super::ids::is_uuid(id))
+        {
             return format!("{start}-{}{suffixes}", self.hexadecimal(id));
         }
         if let Some((column, value)) = stem.split_once('=') {
@@ -169,7 +241,9 @@ impl Mask {
     /// `Report.scala:12`: source files of engines stay.
     pub(super) fn source_line(&mut self, piece: &str) -> Option<String> {
         let (file, line) = piece.rsplit_once(':').filter(|(_, line)| is_line(line))?;
-        let (stem, suffix) = file.rsplit_once('.').filter(|(_, suffix)| matches!(*suffix, "java" | "scala" | "py" | "R" | "kt"))?;
+        let (stem, suffix) = file
+            .rsplit_once('.')
+            .filter(|(_, suffix)| matches!(*suffix, "java" | "scala" | "py" | "R" | "kt"))?;
         if is_engine_file(stem) {
             return Some(piece.to_owned());
         }
@@ -180,8 +254,8 @@ impl Mask {
     pub(super) fn address(&mut self, piece: &str) -> Option<String> {
         let (host, port) = piece.rsplit_once(':').filter(|(_, port)| port.len() <= 5 && is_line(port))?;
         let is_of_host = |c: char| is_of_word(c) || matches!(c, '-' | '.' | '_');
-        let has_letters = host.chars().any(|c| !c.is_ascii_digit());
-        if !has_letters || !host.chars().all(is_of_host) || is_known(host) {
+        let is_name = host.chars().any(|c| !c.is_ascii_digit());
+        if !is_name || !host.chars().all(is_of_host) || is_known(host) {
             return None;
         }
         Some(format!("{}:{port}", self.host(host)))
@@ -200,12 +274,15 @@ fn is_scheme(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{mask, shape};
+    use super::super::testing::{mask, shape};
 
     #[test]
     fn scheme_depth_and_format_stay() {
         for (path, expected) in [
-            ("hdfs://nn1:8020/user/alice/sales/part-00000-0b3f9c1a-2222-4444-8888-abcdefabcdef.c000.snappy.parquet", None),
+            (
+                "hdfs://nn1:8020/user/alice/sales/part-00000-0b3f9c1a-2222-4444-8888-abcdefabcdef.c000.snappy.parquet",
+                None,
+            ),
             ("s3a://acme-lake/raw/orders", Some("s3a://bucket-*/dir-*/dir-*")),
             ("file:/home/bob/in.csv", Some("file:/home/user-*/file-*.csv")),
             ("jdbc:mysql://me:pass@db.acme.com:3306/crm", Some("jdbc:mysql://mail-*@host-*:3306/dir-*")),
@@ -217,8 +294,14 @@ mod tests {
             match expected {
                 Some(expected) => assert_eq!(masked, expected),
                 None => {
-                    assert!(masked.starts_with("hdfs://host-*:8020/user/user-*/dir-*/part-00000-"), "{masked}");
-                    assert!(masked.ends_with(".c000.snappy.parquet") && !masked.contains("0b3f9c1a"), "{masked}");
+                    assert!(
+                        masked.starts_with("hdfs://host-*:8020/user/user-*/dir-*/part-00000-"),
+                        "{masked}"
+                    );
+                    assert!(
+                        masked.ends_with(".c000.snappy.parquet") && !masked.contains("0b3f9c1a"),
+                        "{masked}"
+                    );
                 }
             }
         }

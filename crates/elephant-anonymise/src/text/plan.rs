@@ -8,34 +8,145 @@ use crate::pseudonyms::Kind;
 use crate::vocabulary::is_known;
 
 const TYPES: [&str; 24] = [
-    "bigint", "int", "integer", "smallint", "tinyint", "float", "double", "decimal", "string", "boolean", "binary", "date", "timestamp",
-    "timestamp_ntz", "interval", "void", "char", "varchar", "array", "map", "struct", "long", "short", "byte",
+    "bigint",
+    "int",
+    "integer",
+    "smallint",
+    "tinyint",
+    "float",
+    "double",
+    "decimal",
+    "string",
+    "boolean",
+    "binary",
+    "date",
+    "timestamp",
+    "timestamp_ntz",
+    "interval",
+    "void",
+    "char",
+    "varchar",
+    "array",
+    "map",
+    "struct",
+    "long",
+    "short",
+    "byte",
 ];
 
 /// Words of Spark in small letters, and formats.
 const WORDS: [&str; 46] = [
-    "true", "false", "null", "more", "fields", "as", "end", "at", "hash", "id", "codegen", "and", "parquet", "orc", "csv", "json", "text",
-    "jdbc", "delta", "iceberg", "avro", "hive", "kafka", "rate", "memory", "console", "binaryFile", "xml", "noop", "local", "coalesced",
-    "skewed", "empty", "first", "last", "partial", "paths", "unknown", "result", "output", "initial", "plan", "runId", "file", "isFinalPlan",
+    "true",
+    "false",
+    "null",
+    "more",
+    "fields",
+    "as",
+    "end",
+    "at",
+    "hash",
+    "id",
+    "codegen",
+    "and",
+    "parquet",
+    "orc",
+    "csv",
+    "json",
+    "text",
+    "jdbc",
+    "delta",
+    "iceberg",
+    "avro",
+    "hive",
+    "kafka",
+    "rate",
+    "memory",
+    "console",
+    "binaryFile",
+    "xml",
+    "noop",
+    "local",
+    "coalesced",
+    "skewed",
+    "empty",
+    "first",
+    "last",
+    "partial",
+    "paths",
+    "unknown",
+    "result",
+    "output",
+    "initial",
+    "plan",
+    "runId",
+    "file",
+    "isFinalPlan",
     "columnar",
 ];
 
 /// Words in capitals or with one.
 const CAPITALS: [&str; 26] = [
-    "AND", "OR", "NOT", "IN", "AS", "ASC", "DESC", "NULLS", "FIRST", "LAST", "CASE", "WHEN", "THEN", "ELSE", "END", "LIKE", "RLIKE",
-    "INSET", "IS", "NULL", "Inner", "LeftOuter", "RightOuter", "FullOuter", "LeftSemi", "LeftAnti",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    "AS",
+    "ASC",
+    "DESC",
+    "NULLS",
+    "FIRST",
+    "LAST",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "LIKE",
+    "RLIKE",
+    "INSET",
+    "IS",
+    "NULL",
+    "Inner",
+    "LeftOuter",
+    "RightOuter",
+    "FullOuter",
+    "LeftSemi",
+    "LeftAnti",
 ];
 
 /// Columns that describe files, not data (`FileFormat.METADATA_NAME`); rules know them by name.
 const OF_FILES: [&str; 9] = [
-    "_metadata", "file_path", "file_name", "file_size", "file_block_start", "file_block_length", "file_modification_time", "_groupingid",
+    "_metadata",
+    "file_path",
+    "file_name",
+    "file_size",
+    "file_block_start",
+    "file_block_length",
+    "file_modification_time",
+    "_groupingid",
     "spark_grouping_id",
 ];
 
 /// What stands before numbers of Spark's own.
 const BEFORE_NUMBERS: [&str; 18] = [
-    "#", "id=", "plan_id=", "step=", "splits=", "numPartitions=", "*(", "^(", "WholeStageCodegen (", "Limit ", "limit=", "LIMIT ",
-    "count(", "sum(", "codegen id : ", "Output [", "Input [", "Results [",
+    "#",
+    "id=",
+    "plan_id=",
+    "step=",
+    "splits=",
+    "numPartitions=",
+    "*(",
+    "^(",
+    "WholeStageCodegen (",
+    "Limit ",
+    "limit=",
+    "LIMIT ",
+    "count(",
+    "sum(",
+    "codegen id : ",
+    "Output [",
+    "Input [",
+    "Results [",
 ];
 
 impl Mask {
@@ -71,7 +182,11 @@ impl Mask {
             OF_FILES.contains(&word) || is_python_result(word)
         } else if is_field(after) {
             false
-        } else if TYPES.contains(&word) || WORDS.contains(&word) || CAPITALS.contains(&word) || is_line_of_id(word, before) {
+        } else if TYPES.contains(&word)
+            || WORDS.contains(&word)
+            || CAPITALS.contains(&word)
+            || is_line_of_id(word, before)
+        {
             true
         } else if after.starts_with(['(', '=']) || word.starts_with(|c: char| c.is_ascii_uppercase()) {
             is_known(word) || word.len() == 1 && after.starts_with('=')
@@ -84,7 +199,8 @@ impl Mask {
 
 /// A number of an attribute: `12L` after `#`.
 fn is_line_of_id(word: &str, before: &str) -> bool {
-    before.ends_with('#') && word.strip_suffix('L').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+    before.ends_with('#')
+        && word.strip_suffix('L').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
         || before.ends_with('#') && word.len() <= 6 && word.starts_with('x')
 }
 
@@ -126,7 +242,8 @@ fn is_of_name(c: char) -> bool {
 
 /// The length of the path or URL that starts here.
 fn path_len(before: &str, rest: &str) -> Option<usize> {
-    let is_start = before.is_empty() || before.ends_with(|c: char| c.is_ascii_whitespace() || "[(,=<".contains(c));
+    let is_start =
+        before.is_empty() || before.ends_with(|c: char| c.is_ascii_whitespace() || "[(,=<".contains(c));
     if !is_start {
         return None;
     }
@@ -140,23 +257,41 @@ fn path_len(before: &str, rest: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{mask, shape};
+    use super::super::testing::{mask, shape};
 
     #[test]
     fn plans_keep_operators_and_lose_names() {
         for (plan, expected) in [
             ("Scan parquet hr.staff", "Scan parquet name_*.name_*"),
             ("WholeStageCodegen (12)", "WholeStageCodegen (12)"),
-            ("SortMergeJoin(skew=true) [id#12L], [id#3], Inner", "SortMergeJoin(skew=true) [name_*#12L], [name_*#3], Inner"),
-            ("Exchange hashpartitioning(name#4, 200), ENSURE_REQUIREMENTS, [plan_id=12]", "Exchange hashpartitioning(name_*#4, 200), ENSURE_REQUIREMENTS, [plan_id=12]"),
-            ("Filter (isnotnull(day#1) AND (day#1 = Alice))", "Filter (isnotnull(name_*#1) AND (name_*#1 = Name_*))"),
-            ("BatchEvalPython [pay(day#3)#8], [pythonUDF0#11]", "BatchEvalPython [name_*(name_*#3)#8], [pythonUDF0#11]"),
-            ("struct<id:bigint,v:array<struct<a:int>>>", "struct<name_*:bigint,name_*:array<struct<name_*:int>>>"),
+            (
+                "SortMergeJoin(skew=true) [id#12L], [id#3], Inner",
+                "SortMergeJoin(skew=true) [name_*#12L], [name_*#3], Inner",
+            ),
+            (
+                "Exchange hashpartitioning(name#4, 200), ENSURE_REQUIREMENTS, [plan_id=12]",
+                "Exchange hashpartitioning(name_*#4, 200), ENSURE_REQUIREMENTS, [plan_id=12]",
+            ),
+            (
+                "Filter (isnotnull(day#1) AND (day#1 = Alice))",
+                "Filter (isnotnull(name_*#1) AND (name_*#1 = Name_*))",
+            ),
+            (
+                "BatchEvalPython [pay(day#3)#8], [pythonUDF0#11]",
+                "BatchEvalPython [name_*(name_*#3)#8], [pythonUDF0#11]",
+            ),
+            (
+                "struct<id:bigint,v:array<struct<a:int>>>",
+                "struct<name_*:bigint,name_*:array<struct<name_*:int>>>",
+            ),
             ("InMemoryFileIndex[hdfs://nn/user/bob]", "InMemoryFileIndex[hdfs://host-*/user/user-*]"),
             ("CollectLimit 21", "CollectLimit 21"),
             ("MapPartitionsRDD", "MapPartitionsRDD"),
             ("Execute InsertIntoHadoopFsRelationCommand", "Execute InsertIntoHadoopFsRelationCommand"),
-            ("HashAggregate(keys=[id#1], functions=[count(1)])", "HashAggregate(keys=[name_*#1], functions=[count(1)])"),
+            (
+                "HashAggregate(keys=[id#1], functions=[count(1)])",
+                "HashAggregate(keys=[name_*#1], functions=[count(1)])",
+            ),
         ] {
             assert_eq!(shape(&mask().plan(plan)), expected);
         }

@@ -6,8 +6,9 @@ use crate::vocabulary::is_known;
 
 /// Words that begin statements of SQL.
 const STATEMENTS: [&str; 27] = [
-    "select", "insert", "create", "with", "merge", "update", "delete", "drop", "alter", "show", "describe", "desc", "cache", "uncache",
-    "refresh", "analyze", "explain", "truncate", "load", "msck", "vacuum", "optimize", "use", "copy", "replace", "from", "values",
+    "select", "insert", "create", "with", "merge", "update", "delete", "drop", "alter", "show", "describe",
+    "desc", "cache", "uncache", "refresh", "analyze", "explain", "truncate", "load", "msck", "vacuum",
+    "optimize", "use", "copy", "replace", "from", "values",
 ];
 
 impl Mask {
@@ -23,7 +24,11 @@ impl Mask {
     fn place(&mut self, place: &str) -> String {
         match place.rsplit_once(':') {
             Some((file, line)) if file.starts_with('<') => {
-                if is_known(file) { format!("{file}:{line}") } else { format!("<{}>:{line}", self.name(Kind::File, file)) }
+                if is_known(file) {
+                    format!("{file}:{line}")
+                } else {
+                    format!("<{}>:{line}", self.name(Kind::File, file))
+                }
             }
             Some((file, line)) if file.contains('/') => format!("{}:{line}", self.path(file)),
             Some((file, line)) => {
@@ -37,7 +42,10 @@ impl Mask {
 
 fn is_place(place: &str) -> bool {
     let line = place.rsplit(':').next().unwrap_or_default();
-    place.contains(':') && !line.is_empty() && line.len() <= 7 && line.bytes().all(|byte| byte.is_ascii_digit())
+    place.contains(':')
+        && !line.is_empty()
+        && line.len() <= 7
+        && line.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a text is a statement of SQL, by its first word.
@@ -52,17 +60,23 @@ pub(crate) fn is_sql(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{mask, shape};
+    use super::super::testing::{mask, shape};
 
     #[test]
     fn call_sites_keep_the_method_and_the_line() {
         for (site, expected) in [
             ("save at Payroll.scala:12", "save at File-*.scala:12"),
             ("count at <console>:33", "count at <console>:33"),
-            ("showString at NativeMethodAccessorImpl.java:0", "showString at NativeMethodAccessorImpl.java:0"),
+            (
+                "showString at NativeMethodAccessorImpl.java:0",
+                "showString at NativeMethodAccessorImpl.java:0",
+            ),
             ("collect at /home/bob/q.py:7", "collect at /home/user-*/file-*.py:7"),
             ("Streaming job running receiver 0", "Streaming job running receiver 0"),
-            ("Listing leaf files and directories for 3 paths:", "Listing leaf files and directories for 3 paths:"),
+            (
+                "Listing leaf files and directories for 3 paths:",
+                "Listing leaf files and directories for 3 paths:",
+            ),
             ("SELECT pay FROM staff", "SELECT name_* FROM name_*"),
             ("monthly payroll", "word-* word-*"),
         ] {

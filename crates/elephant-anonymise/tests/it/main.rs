@@ -21,7 +21,11 @@ use elephant_base::limits::Limits;
 
 /// Rewrites with this key.
 pub fn rewrite(input: &Path, output: &Path, key: &str) -> Result<Report, AnonymiseError> {
-    anonymise(input, output, &Options { key: Some(Key::of_text(key.as_bytes())), force: false, limits: Limits::default() })
+    anonymise(
+        input,
+        output,
+        &Options { key: Some(Key::of_text(key.as_bytes())), force: false, limits: Limits::default() },
+    )
 }
 
 /// The result of a file with this name and these bytes: all names and bytes of the files written.

@@ -90,7 +90,11 @@ fn any_plant() -> impl Strategy<Value = Plant> {
         "'xq[a-z]{8}'",
         "é[xq]{8}",
     ];
-    (token, any::<prop::sample::Index>(), any::<bool>()).prop_map(|(token, place, instead)| Plant { token, place, instead })
+    (token, any::<prop::sample::Index>(), any::<bool>()).prop_map(|(token, place, instead)| Plant {
+        token,
+        place,
+        instead,
+    })
 }
 
 proptest! {

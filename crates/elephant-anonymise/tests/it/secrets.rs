@@ -6,10 +6,39 @@ use serde_json::json;
 
 /// Parts of the secrets below that must not survive.
 const SECRETS: [&str; 33] = [
-    "initech", "Initech", "lumbergh", "milton", "waddams", "swingline", "tps_report", "tpsreport", "Stapler", "stapler", "hunter2",
-    "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI", "078-05-1120", "4111111111111111", "5550199", "payroll", "10.20.30.40", "ip-10-20-30-40",
-    "Peter Gibbons", "Gibbons", "chotchkies", "größe", "salaries", "bobs", "eyJhbGci", "corp-lake", "flair", "redbinder", "basement",
-    "lawrence", "TpsCover", "nagheenanajar",
+    "initech",
+    "Initech",
+    "lumbergh",
+    "milton",
+    "waddams",
+    "swingline",
+    "tps_report",
+    "tpsreport",
+    "Stapler",
+    "stapler",
+    "hunter2",
+    "AKIAIOSFODNN7EXAMPLE",
+    "wJalrXUtnFEMI",
+    "078-05-1120",
+    "4111111111111111",
+    "5550199",
+    "payroll",
+    "10.20.30.40",
+    "ip-10-20-30-40",
+    "Peter Gibbons",
+    "Gibbons",
+    "chotchkies",
+    "größe",
+    "salaries",
+    "bobs",
+    "eyJhbGci",
+    "corp-lake",
+    "flair",
+    "redbinder",
+    "basement",
+    "lawrence",
+    "TpsCover",
+    "nagheenanajar",
 ];
 
 /// A log with a secret in every kind of field.
@@ -54,13 +83,15 @@ fn event_log() -> String {
             "observedMetrics": {"bobs": {"stapler": 1}}}}),
         json!({"Event": "com.initech.SwinglineEvent", "secretOfMilton": "swingline", "redbinder": 4_111_111_111_111_111_i64, "nested": {"lawrence": ["flair"]}}),
     ];
-    events.map(|event| event.to_string()).join("\n") + "\n{\"Event\":\"SparkListenerTaskEnd\",\"Host\":\"initech\n\"milton\"\nlumbergh"
+    events.map(|event| event.to_string()).join("\n")
+        + "\n{\"Event\":\"SparkListenerTaskEnd\",\"Host\":\"initech\n\"milton\"\nlumbergh"
 }
 
 fn assert_clean(text: &str) {
     for secret in SECRETS {
         let at = text.find(secret);
-        let around = at.map(|at| text.get(at.saturating_sub(100)..(at + 100).min(text.len())).unwrap_or(secret));
+        let around =
+            at.map(|at| text.get(at.saturating_sub(100)..(at + 100).min(text.len())).unwrap_or(secret));
         assert_eq!(around, None, "{secret}");
     }
 }
@@ -70,13 +101,24 @@ fn no_secret_of_an_event_log_survives() {
     let text = rewritten("initech-payroll.log", event_log().as_bytes(), "k");
     assert_clean(&text);
     // What findings rest on survives.
-    for kept in ["\"spark.executor.memory\":\"4g\"", "-XX:+UseG1GC", "java.io.FileNotFoundException", "BatchEvalPython", "pythonUDF0#11", "isnotnull("] {
+    for kept in [
+        "\"spark.executor.memory\":\"4g\"",
+        "-XX:+UseG1GC",
+        "java.io.FileNotFoundException",
+        "BatchEvalPython",
+        "pythonUDF0#11",
+        "isnotnull(",
+    ] {
         assert!(text.contains(kept), "{kept}");
     }
     assert!(!text.contains("1795255830918"), "times move, in ids, too");
     // All lines but the damaged ones are JSON.
     let lines = text.lines().skip(1).filter(|line| serde_json::from_str::<serde_json::Value>(line).is_err());
-    assert!(lines.clone().count() >= 2 && lines.clone().all(|line| line == "{\"damaged\":"), "{:?}", lines.collect::<Vec<_>>());
+    assert!(
+        lines.clone().count() >= 2 && lines.clone().all(|line| line == "{\"damaged\":"),
+        "{:?}",
+        lines.collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -97,18 +139,27 @@ fn the_same_name_has_the_same_pseudonym_everywhere() {
 fn no_secret_of_a_job_history_survives() {
     let name = "job_1795255830918_0001-1795255830918-lumbergh-initech+payroll-1795255831500-1-1-SUCCEEDED-bobs-1795255831000.jhist";
     let event = |kind: &str, record: &str, fields: serde_json::Value| {
-        json!({"type": kind, "event": {format!("org.apache.hadoop.mapreduce.jobhistory.{record}"): fields}}).to_string()
+        json!({"type": kind, "event": {format!("org.apache.hadoop.mapreduce.jobhistory.{record}"): fields}})
+            .to_string()
     };
     let lines = [
         "<!-- initech -->".to_owned(),
         "Avro-Json".to_owned(),
         json!({"type": "record", "name": "Event", "doc": "written at initech", "fields": []}).to_string(),
-        event("JOB_SUBMITTED", "JobSubmitted", json!({"jobid": "job_1795255830918_0001", "jobName": "initech payroll", "userName": "lumbergh", "submitTime": 1_795_255_830_918_i64,
+        event(
+            "JOB_SUBMITTED",
+            "JobSubmitted",
+            json!({"jobid": "job_1795255830918_0001", "jobName": "initech payroll", "userName": "lumbergh", "submitTime": 1_795_255_830_918_i64,
             "jobConfPath": "hdfs://initech-nn/user/lumbergh/.staging/job.xml", "acls": {"mapreduce.job.acl-view-job": "milton,bobs"}, "jobQueueName": "bobs",
-            "workflowId": {"string": "swingline"}, "workflowAdjacencies": {"string": "\"initech\"=\"payroll\""}})),
-        event("MAP_ATTEMPT_FAILED", "TaskAttemptUnsuccessfulCompletion", json!({"taskid": "task_1795255830918_0001_m_000000", "hostname": "ip-10-20-30-40.initech.com", "rackname": "/basement/flair",
+            "workflowId": {"string": "swingline"}, "workflowAdjacencies": {"string": "\"initech\"=\"payroll\""}}),
+        ),
+        event(
+            "MAP_ATTEMPT_FAILED",
+            "TaskAttemptUnsuccessfulCompletion",
+            json!({"taskid": "task_1795255830918_0001_m_000000", "hostname": "ip-10-20-30-40.initech.com", "rackname": "/basement/flair",
             "error": "Error: com.initech.TpsCoverException: milton has no stapler", "counters": {"org.apache.hadoop.mapreduce.jobhistory.JhCounters": {"name": "TOTAL",
-                "groups": [{"name": "com.initech.Counters", "displayName": "of initech", "counts": [{"name": "BOBS_bobs", "displayName": "bobs", "value": 3}]}]}}})),
+                "groups": [{"name": "com.initech.Counters", "displayName": "of initech", "counts": [{"name": "BOBS_bobs", "displayName": "bobs", "value": 3}]}]}}}),
+        ),
         "milton is no JSON".to_owned(),
     ];
     let text = rewritten(name, (lines.join("\n") + "\n").as_bytes(), "k");
@@ -126,9 +177,15 @@ fn no_secret_of_a_history_of_hadoop_1_survives() {
         MapAttempt TASK_TYPE=\"MAP\" TASKID=\"task_201311192236_3583_m_000000\" TASK_ATTEMPT_ID=\"attempt_201311192236_3583_m_000000_0\" TASK_STATUS=\"FAILED\" FINISH_TIME=\"1386370579850\" HOSTNAME=\"/flair/basement7\\.initech\\.com\" STATE_STRING=\"milton > map\" ERROR=\"com\\.initech\\.TpsCoverException: \\\"hunter2\\\"\n\tat x\" COUNTERS=\"{(com\\.initech\\.Bobs)(of initech)[(swingline)(red swingline)(3)]}\" SECRET=\"stapler\" .\n\
         milton is no record\n\
         Job JOBID=\"job_201311192236_3583\" FINISH_TIME=\"1386370580850\" JOB_STATUS=\"SUCCESS\" .\n";
-    let text = rewritten("initech1_1386370578196_job_201311192236_3583_lumbergh_payroll", history.as_bytes(), "k");
+    let text =
+        rewritten("initech1_1386370578196_job_201311192236_3583_lumbergh_payroll", history.as_bytes(), "k");
     assert_clean(&text);
-    assert!(text.contains("JOB_STATUS=\"SUCCESS\" .") && text.contains("(3)]}") && !text.contains("1386370578196"), "{text}");
+    assert!(
+        text.contains("JOB_STATUS=\"SUCCESS\" .")
+            && text.contains("(3)]}")
+            && !text.contains("1386370578196"),
+        "{text}"
+    );
 }
 
 #[test]

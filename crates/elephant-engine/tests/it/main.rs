@@ -11,6 +11,7 @@
 )]
 
 mod account;
+mod anonymised;
 mod core_hours;
 mod custom;
 mod damage;

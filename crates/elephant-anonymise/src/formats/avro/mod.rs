@@ -24,11 +24,20 @@ const LONGEST_COMMENT: usize = 64 << 10;
 /// The longest schema. Hadoop's have about 10 KiB.
 const LONGEST_SCHEMA: usize = 1 << 20;
 
-pub(super) fn history(mask: &mut Mask, bytes: &mut dyn Read, longest: usize, out: &mut dyn Write) -> io::Result<Dropped> {
+pub(super) fn history(
+    mask: &mut Mask,
+    bytes: &mut dyn Read,
+    longest: usize,
+    out: &mut dyn Write,
+) -> io::Result<Dropped> {
     let mut window = ByteWindow::new(bytes);
-    let Some(schema) = header(&mut window) else { return Ok(Dropped { damaged: 1, broken_off: true, ..Dropped::default() }) };
+    let Some(schema) = header(&mut window) else {
+        return Ok(Dropped { damaged: 1, broken_off: true, ..Dropped::default() });
+    };
     let mut masked = String::new();
-    let Some(types) = Schema::of(&schema) else { return Ok(Dropped { damaged: 1, broken_off: true, ..Dropped::default() }) };
+    let Some(types) = Schema::of(&schema) else {
+        return Ok(Dropped { damaged: 1, broken_off: true, ..Dropped::default() });
+    };
     // A schema that was read is valid JSON.
     if json::rewrite(mask, &schema.to_string(), Context::of(Meaning::Word), fields, &mut masked).is_err() {
         return Ok(Dropped { damaged: 1, broken_off: true, ..Dropped::default() });
@@ -79,7 +88,9 @@ fn header<R: Read>(window: &mut ByteWindow<R>) -> Option<Value> {
         match memchr::memmem::find(bytes, MAGIC) {
             Some(at) if bytes.len() > at + MAGIC.len() => {
                 let rest = bytes.get(at + MAGIC.len()..)?;
-                break at + MAGIC.len() + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ')).count();
+                break at
+                    + MAGIC.len()
+                    + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ')).count();
             }
             None if bytes.len() > LONGEST_COMMENT => return None,
             _ => window.extend().ok().filter(|more| *more)?,

@@ -52,7 +52,8 @@ impl Schema {
         match schema {
             Value::String(name) => self.named(name),
             Value::Array(branches) => {
-                let branches: Option<Vec<TypeId>> = branches.iter().map(|branch| self.add(branch, depth + 1)).collect();
+                let branches: Option<Vec<TypeId>> =
+                    branches.iter().map(|branch| self.add(branch, depth + 1)).collect();
                 Some(self.push(Type::Union(branches?)))
             }
             Value::Object(object) => self.object(object, depth),

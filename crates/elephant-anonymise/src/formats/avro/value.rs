@@ -45,7 +45,14 @@ impl Schema {
 }
 
 impl Cursor<'_, '_, '_> {
-    fn value(&mut self, schema: &Schema, id: TypeId, context: Context, key: &str, depth: usize) -> Reading<()> {
+    fn value(
+        &mut self,
+        schema: &Schema,
+        id: TypeId,
+        context: Context,
+        key: &str,
+        depth: usize,
+    ) -> Reading<()> {
         if depth > DEEPEST {
             return Err(Unread::Damaged);
         }
@@ -71,7 +78,9 @@ impl Cursor<'_, '_, '_> {
                 let symbol = self.index(*symbols)?;
                 self.put_long(symbol);
             }
-            Type::Array(items) => self.blocks(|cursor| cursor.value(schema, *items, context, key, depth + 1))?,
+            Type::Array(items) => {
+                self.blocks(|cursor| cursor.value(schema, *items, context, key, depth + 1))?
+            }
             Type::Map(values) => self.blocks(|cursor| {
                 let name = cursor.name(context)?;
                 cursor.value(schema, *values, context, &name, depth + 1)
@@ -79,7 +88,10 @@ impl Cursor<'_, '_, '_> {
             Type::Union(branches) => {
                 let branch = self.index(branches.len())?;
                 self.put_long(branch);
-                let branch = usize::try_from(branch).ok().and_then(|branch| branches.get(branch)).ok_or(Unread::Damaged)?;
+                let branch = usize::try_from(branch)
+                    .ok()
+                    .and_then(|branch| branches.get(branch))
+                    .ok_or(Unread::Damaged)?;
                 self.value(schema, *branch, context, key, depth + 1)?;
             }
             Type::Record(members) => {

@@ -1,0 +1,131 @@
+//! Histories that were rewritten to be given away have the same findings, severities and figures.
+
+use std::path::{Path, PathBuf};
+
+use elephant_anonymise::{Key, anonymise};
+use elephant_base::limits::Limits;
+use elephant_engine::engine::{Options, analyze};
+use elephant_engine::results::ApplicationReport;
+use elephant_rule::finding::{Finding, Measure};
+use elephant_ruleset::RuleSet;
+use elephant_testing::{root, shared};
+use elephant_verdict::troubles::Trouble;
+
+/// What a report says of an application, without names and times of day.
+fn figures(app: &ApplicationReport) -> String {
+    let duration =
+        app.submitted_at.zip(app.finished_at).map(|(start, end)| end.as_millis() - start.as_millis());
+    let findings: Vec<String> = app.findings.iter().map(figures_of).collect();
+    let troubles: Vec<String> = app.troubles.iter().map(figures_of_trouble).collect();
+    format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {}\n{duration:?} {:?} {:?} {:?}\n{}\n{}",
+        app.engine,
+        app.engine_version,
+        app.job_type,
+        app.platform,
+        app.native_engine,
+        app.status,
+        app.complete,
+        app.severity,
+        app.raw_severity,
+        app.counts,
+        app.score,
+        app.metrics,
+        app.savings,
+        app.evaluated,
+        findings.join("\n"),
+        troubles.join("\n"),
+    )
+}
+
+fn figures_of(finding: &Finding) -> String {
+    let evidence: Vec<String> = finding
+        .evidence
+        .iter()
+        .map(|(key, measure)| match measure {
+            Measure::Text(_) => format!("{key:?}"),
+            value => format!("{key:?}={value:?}"),
+        })
+        .collect();
+    let Finding { rule, severity, raw_severity, score, subject, thresholds, advice, .. } = finding;
+    format!(
+        "  {rule:?} {severity:?} {raw_severity:?} {score} {subject:?} {} {thresholds:?} {}",
+        evidence.join(" "),
+        advice.len()
+    )
+}
+
+fn figures_of_trouble(trouble: &Trouble) -> String {
+    let Trouble { kind, severity, score, subjects, savings, change, advice, failure, .. } = trouble;
+    let failure = failure.as_ref().map(|failure| failure.kind);
+    format!(
+        "  {kind:?} {severity:?} {score} {subjects:?} {savings:?} {} {} {failure:?}",
+        change.len(),
+        advice.len()
+    )
+}
+
+/// The figures of all applications below a path, in an order that does not depend on their names.
+fn all_figures(path: &Path) -> Vec<String> {
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
+    let report = analyze(&[path.to_path_buf()], &rules, Options::default());
+    let mut all: Vec<String> = report.applications.iter().map(figures).collect();
+    all.sort();
+    all
+}
+
+/// Rewrites what is below a path; asserts that all its applications have the same figures, and returns their number.
+fn assert_same(path: &Path) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out");
+    let options = elephant_anonymise::Options {
+        key: Some(Key::of_text(b"equality")),
+        force: false,
+        limits: Limits::default(),
+    };
+    anonymise(path, &output, &options).unwrap();
+    let (before, after) = (all_figures(path), all_figures(&output));
+    assert_eq!(before.len(), after.len(), "{}", path.display());
+    let differing = before.iter().zip(&after).find(|(before, after)| before != after);
+    if let Some((before, after)) = differing {
+        let line = before.lines().zip(after.lines()).find(|(before, after)| before != after);
+        panic!("{}:\n{:?}", path.display(), line);
+    }
+    before.len()
+}
+
+fn below(folder: &str, sub: &[&str]) -> Option<Vec<PathBuf>> {
+    let folder = shared(folder)?;
+    Some(sub.iter().map(|sub| folder.join(sub)).collect())
+}
+
+#[test]
+fn our_recordings_and_the_cases_of_rules_are_judged_the_same() {
+    let folders = ["spark", "done", "hadoop1", "intermediate", "broken", "heuristics"];
+    let counts = folders.map(|folder| assert_same(&root().join("testdata").join(folder)));
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+}
+
+#[test]
+fn real_histories_are_judged_the_same() {
+    let kinds =
+        ["spark-plain", "spark-compressed", "spark-rolling", "spark-archive", "mr-jhist", "hadoop1-history"];
+    let Some(folders) = below("corpus", &kinds) else { return };
+    let all: usize = folders.iter().map(|folder| assert_same(folder)).sum();
+    assert!(all > 90, "{all}");
+}
+
+#[test]
+fn recordings_of_clusters_are_judged_the_same() {
+    let runs = [
+        "hadoop-2.7.3",
+        "hadoop-2.7.3-avro-binary",
+        "hadoop-synthetic-avro-binary",
+        "hadoop-truncated",
+        "public",
+        "spark-4.3.0",
+    ];
+    let Some(folders) = below("runs", &runs) else { return };
+    let all: usize = folders.iter().map(|folder| assert_same(folder)).sum();
+    assert!(all > 20, "{all}");
+}

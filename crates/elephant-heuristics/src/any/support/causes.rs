@@ -313,9 +313,10 @@ mod tests {
         let app = |engine| match engine {
             Engine::Spark => elephant_sample::app(&[]),
             Engine::MapReduce => elephant_sample::job(Vec::new(), &[]),
+            Engine::Tez => Application::new(Engine::Tez),
         };
         for (engine, cause) in
-            Cause::ALL.iter().flat_map(|&it| [(Engine::Spark, it), (Engine::MapReduce, it)])
+            Cause::ALL.iter().flat_map(|&it| Engine::ALL.map(|engine| (engine, it)))
         {
             let advice = remedy(&advised(&app(engine)), cause, "");
             let shown = advice.text.split_once("rules show ").and_then(|(_, rest)| rest.split('`').next());

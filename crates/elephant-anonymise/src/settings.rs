@@ -91,7 +91,9 @@ impl Mask {
             self.keep(Kept::Switch);
             return if value.trim().is_empty() { value.to_owned() } else { "*********(redacted)".to_owned() };
         }
-        if secrets::shown(name, value) != value {
+        // Options of a JVM say more than their secrets, which are settings of their own.
+        let has_options = is_known(name) && OPTIONS.iter().any(|end| name.ends_with(end));
+        if !has_options && secrets::shown(name, value) != value {
             return self.secret(value);
         }
         if name.ends_with("rdd.scope") {
@@ -109,11 +111,7 @@ impl Mask {
         if !is_known(name) {
             return self.text(Meaning::Unknown, value).into_owned();
         }
-        let masked = if OPTIONS.iter().any(|end| name.ends_with(end)) {
-            self.options(value)
-        } else {
-            self.plain_value(name, value)
-        };
+        let masked = if has_options { self.options(value) } else { self.plain_value(name, value) };
         if masked == value {
             self.keep(Kept::Setting);
         }

@@ -19,6 +19,7 @@ pub mod anonymise;
 pub mod archives;
 pub mod codecs;
 pub mod configuration;
+pub mod gc_log;
 pub mod histories;
 pub mod questions;
 pub mod repair;
@@ -31,12 +32,13 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name, which is also the name of the program and of the folders in `seeds` and
 /// `regressions`.
-pub const TARGETS: [(&str, Target); 29] = [
+pub const TARGETS: [(&str, Target); 30] = [
     ("anonymise", anonymise::anonymise),
     ("baseline", configuration::baseline),
     ("bzip2", codecs::bzip2),
     ("diff", configuration::diff),
     ("expression", configuration::expression),
+    ("gc_log", gc_log::gc_log),
     ("gzip", codecs::gzip),
     ("hadoop1", histories::hadoop1),
     ("heuristic_conf", configuration::heuristic_conf),

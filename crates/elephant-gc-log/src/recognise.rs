@@ -94,7 +94,7 @@ impl Seen {
     fn look_at(&mut self, line: &str) {
         self.opens |= OPENINGS.iter().any(|opening| line.contains(opening));
         self.closes |= line.contains(" secs]") || (line.contains("[Pause ") && line.contains(" ms]"));
-        self.stops |= line.contains("application threads were stopped: ");
+        self.stops |= line.contains("application threads were stopped: ") && !unified::is_decorated(line);
         self.heap_summary |= line.contains("[0x") && SUMMARIES.iter().any(|name| line.contains(name));
         self.other_unified |= unified::is_decorated(line);
     }

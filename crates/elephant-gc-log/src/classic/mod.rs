@@ -116,7 +116,19 @@ fn is_between_records(text: &str, to: &mut Builder) -> bool {
         collector_in(text, to);
         return true;
     }
-    text == "Heap" || text == "}" || FILLERS.iter().any(|start| text.starts_with(start))
+    text == "Heap"
+        || text == "}"
+        || is_of_histogram(text)
+        || FILLERS.iter().any(|start| text.starts_with(start))
+}
+
+/// Whether a line is a row of a class histogram, whose names of arrays are brackets without an end: `12: 1234 5678 [C`.
+fn is_of_histogram(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    words.next().and_then(|row| row.strip_suffix(':')).is_some_and(is_number)
+        && words.next().is_some_and(is_number)
+        && words.next().is_some_and(is_number)
 }
 
 /// Metaspace or the permanent generation after a collection.

@@ -36,8 +36,7 @@ pub(super) fn opens_record(from: &str) -> bool {
         return !["concurrent-", "Worker ", "ref-proc"]
             .iter()
             .any(|word| rest.trim_start().starts_with(word))
-            && rest.starts_with(|next: char| !next.is_ascii_alphanumeric())
-            || rest.is_empty();
+            && !rest.starts_with(|next: char| next.is_ascii_alphabetic());
     }
     inner.starts_with("Full GC") || inner.starts_with("Pause ")
 }
@@ -152,7 +151,8 @@ impl Record {
             }
         }
         // Parallel writes `--` if survivors found no room.
-        if failures.is_empty() && kind != StopKind::Full && self.outer.contains("--") {
+        let is_marked = ["GC--", ") --", ")--"].iter().any(|mark| self.outer.contains(mark));
+        if failures.is_empty() && kind != StopKind::Full && is_marked {
             failures.push(if self.outer.starts_with("GC pause") {
                 Failure::ToSpaceExhausted
             } else {

@@ -78,6 +78,10 @@ pub(super) fn max(message: &str) -> Option<(Bytes, MaxHeapSource)> {
             return Some((leading_size(text)?.0, MaxHeapSource::Stated));
         }
     }
+    // ZGC before JDK 15 states no limit, only columns of a table.
+    if let Some(columns) = message.strip_prefix("Capacity: ") {
+        return Some((leading_size(columns.trim_start())?.0, MaxHeapSource::LargestCapacity));
+    }
     if let Some(text) = message.strip_prefix("Initialize Shenandoah heap: ") {
         let max = text.split(", ").find_map(|part| part.strip_suffix(" max"))?;
         return Some((leading_size(max)?.0, MaxHeapSource::Stated));

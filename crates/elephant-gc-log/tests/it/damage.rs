@@ -92,6 +92,10 @@ fn other_files_are_refused_with_a_reason() {
         refused(b"[0.1s][info][class,load] java.lang.Object source: jrt:/java.base\n"),
         Some(NotGcLog::NoGcTag)
     );
+    assert_eq!(
+        refused(b"[1.2s][info][safepoint] Total time for which application threads were stopped: 0.0002 seconds\n"),
+        Some(NotGcLog::NoGcTag)
+    );
     assert_eq!(refused(b"{\"Event\":\"SparkListenerLogStart\"}\n"), Some(NotGcLog::Other));
 }
 

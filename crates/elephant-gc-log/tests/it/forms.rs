@@ -227,3 +227,22 @@ fn another_jvm_in_the_same_file() {
     // What the second JVM's first collection found is not growth since the first JVM's last.
     assert_eq!(log.allocation.bytes.get(), 50 * M);
 }
+
+#[test]
+fn a_class_histogram_within_a_record() {
+    let log = read(
+        "1.000: [Full GC (System.gc()) 1.000: [Class Histogram (before full gc): \n num     #instances         #bytes  class name\n----------------------------------------------\n   1:          1234        5678  [C\n   2:           123         456  [Ljava.lang.String;\nTotal          1357        6134\n, 0.0200000 secs][PSYoungGen: 1K->0K(5K)] [ParOldGen: 4K->3K(20K)] 5K->3K(25K), [Metaspace: 3K->3K(9K)], 0.1000000 secs]\n\
+         2.000: [GC2.000: [ParNew: 5K->1K(6K), 0.0010000 secs] 8K->4K(25K), 0.0020000 secs]\n",
+    );
+    assert_eq!((log.stops.all.count, log.stops.all.total.as_millis()), (2, 102));
+    assert_eq!((log.floors.last_whole().unwrap().used.get(), log.damage.broken), (3 * K, 0));
+}
+
+#[test]
+fn statistics_of_free_lists_are_no_failure() {
+    let log = read(
+        "1.000: [GC Before GC:\nStatistics for BinaryTreeDictionary:\n------------------------------------\nTotal Free Space: 34567\nMax   Chunk Size: 34567\nNumber of Blocks: 1\n1.000: [ParNew: 5K->1K(6K), 0.0010000 secs] 8K->4K(25K) icms_dc=5 After GC:\nStatistics for BinaryTreeDictionary:\n------------------------------------\n, 0.0020000 secs] [Times: user=0.01 sys=0.00, real=0.00 secs]\n",
+    );
+    assert_eq!((log.stops.all.total.as_millis(), log.failed), (2, 0));
+    assert_eq!(log.peak_used.unwrap().get(), 8 * K);
+}

@@ -82,6 +82,7 @@ pub fn unpacked(file: impl Read + Send + 'static) -> Vec<u8> {
 pub fn target_of(bytes: &[u8]) -> Option<&'static str> {
     Some(match elephant_parse::identify(bytes, true)? {
         SourceKind::JobConf => "jobconf",
+        SourceKind::GcLog => "gc_log",
         SourceKind::JhistJson => "jhist_json",
         SourceKind::JhistBinary => "jhist_binary",
         SourceKind::Hadoop1History => "hadoop1",

@@ -10,6 +10,7 @@
 mod builder;
 mod classic;
 mod lines;
+mod owner;
 mod parse;
 mod parts;
 mod recognise;
@@ -19,6 +20,7 @@ mod stamp;
 mod summary;
 mod unified;
 
+pub use owner::{Owner, Process};
 pub use parse::{Error, Parser, parse, parse_parts};
 pub use parts::{Part, order};
 pub use recognise::{Dialect, HEAD, NotGcLog, recognise};

@@ -241,7 +241,7 @@ pub struct Floors {
 
 impl Floors {
     /// How many are kept.
-    pub const KEPT: usize = 256;
+    pub const KEPT: usize = 64;
 
     /// The last of any kind.
     #[must_use]

@@ -11,6 +11,7 @@ use super::storage::LeftOut;
 
 pub use super::source::{LogFolder, Source, SourcePath};
 use elephant_base::state::State;
+use elephant_gc_log::Owner;
 
 /// The files found, each list in a total order that does not depend on the file system.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub struct Inventory {
     pub traces: Vec<Source>,
     /// Job configurations, by path.
     pub confs: Vec<ConfFile>,
+    /// Logs of garbage collectors, by the application in their path, then by path.
+    pub gc_logs: Vec<GcLogFile>,
     /// Skipped files, by reason.
     pub skipped: Vec<Skipped>,
     /// Files and folders that could not be read, by path.
@@ -45,6 +48,25 @@ pub struct ConfFile {
     pub part: Part,
     /// The job it belongs to, if its name or its folder's name says.
     pub job_id: Option<String>,
+}
+
+/// A log of a garbage collector, or a part of a rotated one.
+#[derive(Debug, Clone)]
+pub struct GcLogFile {
+    /// Its path; `archive!member` in an archive.
+    pub path: PathBuf,
+    /// Where to read it.
+    pub part: Part,
+    /// The process that wrote it, if its path says.
+    pub owner: Option<Owner>,
+    /// Whether the user named this file, not a folder above.
+    pub named_by_user: bool,
+}
+
+impl GcLogFile {
+    fn key(&self) -> Option<&str> {
+        self.owner.as_ref().map(Owner::key)
+    }
 }
 
 /// Files skipped for one reason. There may be a hundred thousand of them, so only the first is kept.
@@ -117,9 +139,18 @@ impl Inventory {
         best.map(|(_, conf)| conf)
     }
 
+    /// The logs of an application's garbage collectors, by process, then by path.
+    #[must_use]
+    pub fn gc_logs_for(&self, application_id: &str) -> &[GcLogFile] {
+        let wanted = Some(Owner::key_of(application_id)).filter(|key| !key.is_empty());
+        let start = self.gc_logs.partition_point(|log| log.key() < wanted);
+        let end = self.gc_logs.partition_point(|log| log.key() <= wanted);
+        if wanted.is_none() { &[] } else { self.gc_logs.get(start..end).unwrap_or_default() }
+    }
+
     /// Whether there is anything to read.
     pub(super) const fn is_useful(&self) -> bool {
-        !self.histories.is_empty() || !self.traces.is_empty() || !self.confs.is_empty()
+        !self.histories.is_empty() || !self.traces.is_empty() || !self.confs.is_empty() || !self.gc_logs.is_empty()
     }
 
     /// Adds a source of a known kind to the histories or to the traces.
@@ -194,6 +225,7 @@ impl Inventory {
         self.histories.extend(members.histories);
         self.traces.extend(members.traces);
         self.confs.extend(members.confs);
+        self.gc_logs.extend(members.gc_logs);
     }
 
     /// Sorts all lists, so that they do not depend on the order of the walk.
@@ -201,6 +233,7 @@ impl Inventory {
         self.histories.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
         self.traces.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
         self.confs.sort_by(|a, b| by_bytes(&a.path, &b.path));
+        self.gc_logs.sort_by(|a, b| a.owner.cmp(&b.owner).then_with(|| by_bytes(&a.path, &b.path)));
         self.skipped.sort_by_key(|skipped| (skipped.reason, skipped.named_by_user));
         self.failures.sort_by(|a, b| by_bytes(a.error.path(), b.error.path()));
         self.notices.sort_by(|a, b| by_bytes(a.error.path(), b.error.path()));

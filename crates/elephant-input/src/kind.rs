@@ -10,6 +10,7 @@ use super::history_name;
 pub use super::reason::Reason;
 use super::trace_table::TraceTable;
 use elephant_base::limits;
+use elephant_gc_log::Owner;
 
 /// Bytes read at first; more are read only if the file starts with a longer comment.
 pub const FIRST_LOOK: usize = 4 * 1024;
@@ -83,6 +84,8 @@ pub enum SourceKind {
     TezJson,
     /// A history of Tez as protobuf messages in a sequence file.
     TezProto,
+    /// A log of a JVM's garbage collector, also one within other output of its process.
+    GcLog,
     /// A table of a cluster trace, or a part of it.
     Trace(TraceTable),
     /// Something else.
@@ -93,7 +96,7 @@ impl SourceKind {
     /// Whether it is a job history or event log that this crate can parse.
     #[must_use]
     pub const fn is_history(self) -> bool {
-        !matches!(self, Self::JobConf | Self::Trace(_) | Self::Unrelated(_))
+        !matches!(self, Self::JobConf | Self::GcLog | Self::Trace(_) | Self::Unrelated(_))
     }
 
     /// Whether it is a history of Tez, of which one application may have several files.
@@ -113,6 +116,7 @@ impl SourceKind {
             Self::SparkEventLog => "a Spark event log",
             Self::TezJson => "a history of Tez (JSON)",
             Self::TezProto => "a history of Tez (protobuf)",
+            Self::GcLog => "a log of a garbage collector",
             Self::Trace(table) => table.text(),
             Self::Unrelated(reason) => reason.text(),
         }
@@ -150,6 +154,11 @@ pub(super) fn identified(
     let is_named = history_name::is_history(path);
     if is_named && matches!(kind, SourceKind::Unrelated(Reason::Text | Reason::Binary)) {
         kind = of_first(decoded, LONGEST_LOOK, identify);
+    }
+    if kind == SourceKind::Unrelated(Reason::Text) && Owner::in_path(path).is_some() {
+        // The output of a container or an executor: its garbage collector may write into it only later.
+        let longer = of_first(decoded, LONG_LOOK, identify);
+        kind = if longer == SourceKind::GcLog { longer } else { kind };
     }
     let SourceKind::Unrelated(reason) = kind else { return Ok(kind) };
     let failed = |codec: Codec, source: io::Error| match codec {

@@ -7,7 +7,7 @@ use super::archive::{self, Members, Stored};
 use super::codec::Codec;
 use super::error::InputError;
 use super::found::Found;
-use super::inventory::{ConfFile, Failure, Inventory, Notice};
+use super::inventory::{ConfFile, Failure, GcLogFile, Inventory, Notice};
 use super::job_id::job_id_in;
 use super::kind::{self, Identify, Reason, SourceKind, Verification};
 use super::log_folder::Logs;
@@ -17,6 +17,7 @@ use super::source::{LogFolder, Source, SourcePath};
 use super::storage::Object;
 use super::tez_files;
 use elephant_base::limits::Limits;
+use elephant_gc_log::Owner;
 
 /// A file or an object to examine.
 #[derive(Clone)]
@@ -134,6 +135,11 @@ fn add_source(found: Found, inventory: &mut Inventory) {
         Ok((_, SourceKind::JobConf)) => {
             let path = path.as_path().to_path_buf();
             inventory.confs.push(ConfFile { job_id: job_id_of_conf(&path, &name), path, part });
+        }
+        Ok((_, SourceKind::GcLog)) => {
+            let path = path.as_path().to_path_buf();
+            let owner = Owner::in_path(&path);
+            inventory.gc_logs.push(GcLogFile { owner, path, part, named_by_user });
         }
         Ok((_, SourceKind::Unrelated(reason))) => {
             if let (Reason::Archive, SourcePath::Member(path)) = (reason, &path) {

@@ -69,9 +69,11 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
         SourceKind::JhistBinary => jhist::avro::parse_within(window, limits, others, name),
         SourceKind::Hadoop1History => hadoop1::parse_within(window, limits, others, name),
         SourceKind::TezJson | SourceKind::TezProto => tez::parse_one(name_of(source), window, limits, others),
-        SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Trace(_) | SourceKind::Unrelated(_) => {
-            Parsed::default()
-        }
+        SourceKind::JobConf
+        | SourceKind::GcLog
+        | SourceKind::SparkEventLog
+        | SourceKind::Trace(_)
+        | SourceKind::Unrelated(_) => Parsed::default(),
     };
     warn_about_tail(&tail, &mut parsed.problems);
     Ok(parsed)

@@ -4,6 +4,7 @@
 mod assemble;
 mod distinct;
 mod gathered;
+mod gc_logs;
 mod source;
 
 use std::path::PathBuf;
@@ -239,7 +240,10 @@ fn visit_all<T: Send>(
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
-    let visited = gather(inventory, traces, extent, progress, ids, look).visited();
+    let mut visited = gather(inventory, traces, extent, progress, ids, look).visited();
+    if extent.filter.is_everything() {
+        gc_logs::tell_unmatched(inventory, extent.limits, &mut visited);
+    }
     let Summary { applications, left_out, .. } = visited.summary;
     log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
     visited

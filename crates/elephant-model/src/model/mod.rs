@@ -37,6 +37,8 @@ use counters::{CounterMask, CounterSet};
 use elephant_base::limits::Remainder;
 use elephant_base::state::State;
 use elephant_base::units::Timestamp;
+pub use elephant_gc_log as gc_log;
+use elephant_gc_log::{GcLog, Process};
 use spark::{Facet, Spark};
 use table::{TaskGroup, TaskKind, TimePoint};
 use tez::Tez;
@@ -184,6 +186,19 @@ pub struct Application {
     pub spark: Option<Box<Spark>>,
     /// Facts about DAGs of Tez only.
     pub tez: Option<Box<Tez>>,
+    /// Logs of the garbage collectors of its processes, by process; empty if none was found.
+    pub gc_logs: Vec<ProcessGcLog>,
+}
+
+/// The log of the garbage collector of one process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessGcLog {
+    /// The process, by the path of the log.
+    pub process: Process,
+    /// What the log tells.
+    pub log: GcLog,
+    /// The file, for several parts the first one.
+    pub source: String,
 }
 
 impl Application {
@@ -230,6 +245,7 @@ impl Application {
             strings: Interner::default(),
             spark: None,
             tez: None,
+            gc_logs: Vec::new(),
         }
     }
 

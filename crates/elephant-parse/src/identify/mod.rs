@@ -83,6 +83,8 @@ fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> 
         SourceKind::SparkEventLog
     } else if !complete && (spark::may_follow(body) || tez::may_follow(body) || is_lost_sector(body)) {
         return None;
+    } else if complete && elephant_gc_log::recognise(head).is_ok() {
+        SourceKind::GcLog
     } else {
         SourceKind::Unrelated(text_or_binary(head))
     })

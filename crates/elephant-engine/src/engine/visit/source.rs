@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
 
-use super::Visit;
+use super::{Visit, gc_logs};
 use crate::engine::copies::RunCopy;
 use crate::engine::read::{self, Extent};
 use crate::results::SourceProblem;
@@ -189,6 +189,7 @@ fn look_into_all<'a, T>(
             outcome.leave_out(app, sources, uniqueness);
             continue;
         }
+        gc_logs::attach(&mut app, inventory, extent.limits, &mut outcome);
         let Some(value) = look(&app, &sources, outcome.all()) else {
             outcome.passed += 1;
             continue;
@@ -259,7 +260,7 @@ pub(super) fn id_of(source: &Source, extent: Extent<'_>) -> Option<String> {
         }
         // A source holds several DAGs.
         SourceKind::TezJson | SourceKind::TezProto => return None,
-        SourceKind::JobConf | SourceKind::Trace(_) | SourceKind::Unrelated(_) => None,
+        SourceKind::JobConf | SourceKind::GcLog | SourceKind::Trace(_) | SourceKind::Unrelated(_) => None,
     };
     let is_stream = source.parts.iter().any(Part::is_stream);
     if is_stream {

@@ -4,4 +4,5 @@ mod archives;
 mod corpus;
 mod discover;
 mod flips;
+mod gc_logs;
 mod log_folders;

@@ -19,7 +19,10 @@ pub fn gc_log(bytes: &[u8]) {
 fn agrees(log: &GcLog) {
     let kinds = log.stops.by_kind.values();
     assert_eq!(log.stops.all.count, kinds.clone().map(|tally| tally.count).sum::<u64>());
-    assert_eq!(Some(log.stops.all.longest), kinds.map(|tally| tally.longest).max().or(Some(log.stops.all.longest)));
+    assert_eq!(
+        Some(log.stops.all.longest),
+        kinds.map(|tally| tally.longest).max().or(Some(log.stops.all.longest))
+    );
     assert!(log.stops.all.longest <= log.stops.all.total);
     assert!(log.floors.latest.len() as u64 <= log.floors.count);
     assert!(log.stop_share().is_none_or(f64::is_finite));

@@ -136,7 +136,10 @@ mod tests {
             owner("gc-container_1_0002_01_000003.log"),
             found("1_0002", "container_1_0002_01_000003", false)
         );
-        assert_eq!(owner("work/app-20240101120000-0003/7/stdout"), found("app-20240101120000-0003", "7", false));
+        assert_eq!(
+            owner("work/app-20240101120000-0003/7/stdout"),
+            found("app-20240101120000-0003", "7", false)
+        );
         for path in [
             "",
             "stdout",

@@ -150,7 +150,10 @@ impl Inventory {
 
     /// Whether there is anything to read.
     pub(super) const fn is_useful(&self) -> bool {
-        !self.histories.is_empty() || !self.traces.is_empty() || !self.confs.is_empty() || !self.gc_logs.is_empty()
+        !self.histories.is_empty()
+            || !self.traces.is_empty()
+            || !self.confs.is_empty()
+            || !self.gc_logs.is_empty()
     }
 
     /// Adds a source of a known kind to the histories or to the traces.

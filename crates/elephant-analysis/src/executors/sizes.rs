@@ -21,6 +21,26 @@ pub fn heap_for(peak: Bytes) -> Bytes {
     needed.max(SMALLEST_HEAP)
 }
 
+/// Headroom above what full collections leave in use: new objects need room, too.
+pub const ROOM_ABOVE_FLOOR: f64 = 1.5;
+
+/// What executors hold, by their GC logs: the largest use after full or major collections. `None` unless there is a log
+/// with such a collection for each of them.
+#[must_use]
+pub fn heap_floor(app: &Application, spark: &Spark) -> Option<Bytes> {
+    let logs = app.gc_logs.iter().filter(|log| !log.process.is_master());
+    let floors: Vec<Bytes> = logs.filter_map(|log| Some(log.log.floors.last_whole()?.used)).collect();
+    let are_all = !floors.is_empty() && floors.len() >= spark.executors.len();
+    floors.into_iter().max().filter(|_| are_all)
+}
+
+/// The smallest heap for executors that hold as much after full collections.
+#[must_use]
+pub fn heap_for_floor(floor: Bytes) -> Bytes {
+    let needed = Bytes::from_f64(floor.as_f64() * ROOM_ABOVE_FLOOR).unwrap_or(floor) + RESERVED_MEMORY;
+    needed.max(SMALLEST_HEAP)
+}
+
 /// `size` rounded up to a usual step.
 #[must_use]
 pub fn rounded_up(size: Bytes) -> Bytes {

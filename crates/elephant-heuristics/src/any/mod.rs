@@ -1,6 +1,10 @@
 //! The rules of any engine, one file per heuristic.
 
 mod failed_attempts;
+mod gc_failures;
+mod gc_requests;
+mod gc_stops;
+mod heap_floor;
 mod speculation_waste;
 mod straggler_detection;
 mod straggler_dos_index;
@@ -22,4 +26,8 @@ pub(super) const RULES: &[Rule] = &[
     wasted_resources::RULE,
     wait_time::RULE,
     unfinished::RULE,
+    gc_stops::RULE,
+    heap_floor::RULE,
+    gc_failures::RULE,
+    gc_requests::RULE,
 ];

@@ -54,6 +54,14 @@ const MESSAGE: &str = "executors have {heap_bytes} of heap but use at most {peak
 const OF_DRIVER: &str = "the driver, which runs the tasks, has {heap_bytes} of heap but uses at most {peak_used_bytes}, so \
     the heap is {heap_ratio}× what it uses and Spark reserves ({limit})";
 
+/// The same by GC logs.
+const BY_LOGS: &str = "executors have {heap_bytes} of heap, of which full collections leave {floor_bytes} in use by their GC \
+    logs, so the heap is {heap_ratio}× what they need and Spark reserves{held} ({limit})";
+
+/// Advice on a heap whose need GC logs tell.
+const MEASURED: &str =
+    "set a heap that fits what full collections left in use, as the GC logs of all executors measured it";
+
 struct TooLarge(JvmUsed);
 
 impl Check for TooLarge {
@@ -97,7 +105,11 @@ impl Check for TooLarge {
             .tasks(spark.workers().count() as u64)
             .facts(facts.evidence())
             .message(
-                if memory::is_local(app, spark) { OF_DRIVER } else { MESSAGE },
+                match facts.floor {
+                    Some(_) => BY_LOGS,
+                    None if memory::is_local(app, spark) => OF_DRIVER,
+                    None => MESSAGE,
+                },
                 &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
             )
             .advice(|| params.remedy(app, spark, facts.heap).lines())
@@ -129,7 +141,9 @@ impl JvmUsed {
             Some(fits) => {
                 let heap = change(app, key, Setting(fits));
                 let overhead = overhead_to_keep(app, spark, fits).map(|line| line.for_other(&heap));
-                let line = Advice::new("set a heap that fits").set([heap]);
+                let text =
+                    if memory::heap_floor(app, spark).is_some() { MEASURED } else { "set a heap that fits" };
+                let line = Advice::new(text).set([heap]);
                 Remedy::Change(std::iter::once(line).chain(overhead).collect())
             }
             None if memory::twice_the_tasks_fit(app, spark) => {
@@ -146,17 +160,34 @@ struct Facts {
     /// The heap of the executor with the highest use, and that use.
     heap: Bytes,
     used: Bytes,
+    /// What full collections left in use, if the GC logs of all executors tell; then `used` is what that needs.
+    floor: Option<Bytes>,
     held: Option<Millis>,
 }
 
 impl Facts {
     fn of(app: &Application, spark: &Spark) -> Option<Self> {
+        if let Some(floor) = memory::heap_floor(app, spark) {
+            return Some(Self {
+                executors: spark.workers().count() as u64,
+                heap: memory::heap(app, memory::heap_key(app, spark)),
+                used: Bytes::from_f64(floor.as_f64() * memory::ROOM_ABOVE_FLOOR).unwrap_or(floor),
+                floor: Some(floor),
+                held: memory::lives(app, spark),
+            });
+        }
         let measured: Vec<(Bytes, Bytes)> = spark
             .workers()
             .filter_map(|worker| Some((memory::heap_of(app, spark, worker), worker.peaks.heap()?)))
             .collect();
         let &(heap, used) = measured.iter().min_by(|a, b| excess(**a).total_cmp(&excess(**b)))?;
-        Some(Self { executors: measured.len() as u64, heap, used, held: memory::lives(app, spark) })
+        Some(Self {
+            executors: measured.len() as u64,
+            heap,
+            used,
+            floor: None,
+            held: memory::lives(app, spark),
+        })
     }
 
     fn ratio(&self) -> f64 {
@@ -167,7 +198,10 @@ impl Facts {
         let mut evidence = vec![
             ("measured_executors_count", Measure::Count(self.executors)),
             ("heap_bytes", Measure::Size(self.heap)),
-            ("peak_used_bytes", Measure::Size(self.used)),
+            match self.floor {
+                Some(floor) => ("floor_bytes", Measure::Size(floor)),
+                None => ("peak_used_bytes", Measure::Size(self.used)),
+            },
             ("heap_ratio", Measure::Ratio(Some(self.ratio()))),
         ];
         evidence.extend(self.held.map(|held| ("executor_time_ms", Measure::Time(held))));
@@ -269,6 +303,37 @@ mod tests {
         let found = elephant_sample::evaluate(&app("10g", 700), ID, false);
         let advice = &found.findings[0].advice;
         assert_eq!(advice, &["set a heap that fits: --conf spark.executor.memory=1280m (now 10g)"]);
+    }
+
+    /// 600 MiB with room need 1200 MiB; the peak of 3700 MiB is mostly garbage.
+    #[test]
+    fn full_collections_win_over_peaks() {
+        use elephant_model::model::ProcessGcLog;
+        use elephant_model::model::gc_log::{Process, parse};
+        let mut app = app("4g", 3700);
+        let log = |executor: &str, used: u64| {
+            let text =
+                format!("[60.0s][info][gc] GC(9) Pause Full (System.gc()) 3700M->{used}M(4096M) 50.0ms\n");
+            let log = parse(text.as_bytes()).unwrap();
+            ProcessGcLog { process: Process::Executor(executor.to_owned()), log, source: String::new() }
+        };
+        app.gc_logs.push(log("1", 10));
+        assert_eq!(
+            elephant_sample::severity(&app, ID, false),
+            Some(Severity::None),
+            "one executor has no log"
+        );
+        app.gc_logs.push(log("2", 600));
+        let found = elephant_sample::evaluate(&app, ID, false).findings;
+        assert_eq!(found[0].severity, Severity::Critical);
+        assert!(found[0].message.contains("full collections leave 600 MiB in use"), "{}", found[0].message);
+        assert_eq!(
+            found[0].advice,
+            [
+                "set a heap that fits what full collections left in use, as the GC logs of all executors measured it: \
+              --conf spark.executor.memory=1280m (now 4g)"
+            ]
+        );
     }
 
     #[test]

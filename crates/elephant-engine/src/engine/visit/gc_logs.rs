@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::source::{SourceOutcome, error_problem};
 use super::Visited;
+use super::source::{SourceOutcome, error_problem};
 use crate::results::SourceProblem;
 use elephant_base::limits::Limits;
 use elephant_base::units::{Bytes, Millis};
@@ -78,13 +78,18 @@ fn damage(source: &str, log: &GcLog) -> Option<SourceProblem> {
     let line = log.damage.first_broken?;
     let message = match log.damage.broken {
         1 => format!("line {line} of the GC log was not understood; it is not counted"),
-        count => format!("{count} lines of the GC log were not understood, the first is {line}; they are not counted"),
+        count => format!(
+            "{count} lines of the GC log were not understood, the first is {line}; they are not counted"
+        ),
     };
     Some(told(source.to_owned(), "gc-log-lines", message))
 }
 
 fn told(source: String, code: &'static str, message: String) -> SourceProblem {
-    SourceProblem { source, problem: Problem { level: Level::Info, code: code.into(), position: None, message, count: 1 } }
+    SourceProblem {
+        source,
+        problem: Problem { level: Level::Info, code: code.into(), position: None, message, count: 1 },
+    }
 }
 
 /// Logs that belong to no application that was read. Those that the user named are told with what they hold.
@@ -112,7 +117,9 @@ pub(super) fn tell_unmatched<T>(inventory: &Inventory, limits: &Limits, visited:
 fn why(file: &GcLogFile) -> String {
     match &file.owner {
         Some(owner) => format!("a GC log of {}, whose application was not read", owner.process().id()),
-        None => "a GC log whose path names no container or executor, so it belongs to no application".to_owned(),
+        None => {
+            "a GC log whose path names no container or executor, so it belongs to no application".to_owned()
+        }
     }
 }
 

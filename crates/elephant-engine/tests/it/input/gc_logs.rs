@@ -56,7 +56,11 @@ fn the_collector_and_its_stops_are_known() {
         assert_eq!(log.log.max_heap.unwrap().bytes.whole_mib(), 640);
         assert_eq!(log.log.damage.broken, 0);
         assert!(log.log.stops.of(StopKind::Young).count > 100);
-        assert!(log.log.stop_share().is_some_and(|share| share > 0.03 && share < 0.1), "{:?}", log.log.stop_share());
+        assert!(
+            log.log.stop_share().is_some_and(|share| share > 0.03 && share < 0.1),
+            "{:?}",
+            log.log.stop_share()
+        );
     }
 }
 
@@ -75,6 +79,8 @@ fn logs_of_another_application_are_not_joined() {
     let told: Vec<&str> = visited.problems.iter().map(|entry| entry.problem.message.as_str()).collect();
     assert_eq!(
         told,
-        ["a GC log of 0, whose application was not read; G1, stops: 217, together 13.52 s, the longest 196 ms"]
+        [
+            "a GC log of 0, whose application was not read; G1, stops: 217, together 13.52 s, the longest 196 ms"
+        ]
     );
 }

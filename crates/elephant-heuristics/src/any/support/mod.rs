@@ -2,6 +2,7 @@
 
 pub(super) mod causes;
 pub(super) mod costs;
+pub(super) mod gc_logs;
 pub(super) mod groups;
 mod side_effects;
 pub(super) mod slow_nodes;

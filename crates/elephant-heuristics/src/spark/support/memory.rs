@@ -118,13 +118,20 @@ pub(crate) fn shuffle_partitions(app: &Application) -> u64 {
 }
 
 /// The smallest heap that would have been enough for the measured use, with Spark's division into execution
-/// and storage; `None` without measurements, or where memory was short: then the highest use was not measured.
+/// and storage; `None` without measurements, or where memory was short: then the highest use was not measured. What full
+/// collections left in use, by GC logs, wins over peaks, which contain garbage.
 pub(crate) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
-    let peak = peak_heap(spark).filter(|_| !was_short(app, spark) && doubt_of_heaps(app).is_none())?;
+    if was_short(app, spark) || doubt_of_heaps(app).is_some() {
+        return None;
+    }
+    let needed = match heap_floor(app, spark) {
+        Some(floor) => heap_for_floor(floor),
+        None => heap_for(peak_heap(spark)?),
+    };
     let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
     let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED_MEMORY;
-    Some(rounded_up(heap_for(peak).max(unified)))
+    Some(rounded_up(needed.max(unified)))
 }
 
 /// The same if it is smaller than `heap` by this share of it.

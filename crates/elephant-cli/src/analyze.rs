@@ -45,6 +45,10 @@ was read (--allow-empty accepts that).";
 pub(super) struct Analyze {
     #[command(flatten)]
     paths: PathArgs,
+    /// Also read the GC logs below this path, and join them to applications by the container or executor in their paths;
+    /// GC logs below PATH are found without it
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    gc_logs: Vec<PathBuf>,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -72,7 +76,7 @@ impl Analyze {
         let rules = findings.load()?;
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
-        let inputs = paths.read()?;
+        let inputs = paths.read_with(&self.gc_logs)?;
         let options = findings.options(input);
         let kind = findings.kind_of_part("analyze", (&rules, prices.as_ref()), &options, input);
         if let Some(file) = parts.open()? {

@@ -1,5 +1,6 @@
 //! Options that name the histories to read.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -55,7 +56,7 @@ pub(super) enum PathError {
 /// The paths to read, with those of the list.
 #[derive(Debug)]
 pub(super) struct Inputs<'a> {
-    paths: &'a [PathBuf],
+    paths: Cow<'a, [PathBuf]>,
     list: Option<PathList>,
     stdin: Option<&'a Path>,
     /// The file that contains the list.
@@ -68,7 +69,16 @@ impl PathArgs {
     /// # Errors
     /// If the list cannot be read, or standard input is asked for twice, or named but not read.
     pub(super) fn read(&self) -> Result<Inputs<'_>, PathError> {
-        self.stdin.with(&self.paths, self.list.read()?)
+        self.read_with(&[])
+    }
+
+    /// The same, and also reads `more` paths.
+    pub(super) fn read_with<'a>(&'a self, more: &[PathBuf]) -> Result<Inputs<'a>, PathError> {
+        let inputs = self.stdin.with(&self.paths, self.list.read()?)?;
+        if more.is_empty() {
+            return Ok(inputs);
+        }
+        Ok(Inputs { paths: [inputs.paths.as_ref(), more].concat().into(), ..inputs })
     }
 }
 
@@ -94,7 +104,7 @@ impl StdinArgs {
     ) -> Result<Inputs<'a>, PathError> {
         let (list, list_file) = list.unzip();
         let stdin = self.name();
-        let inputs = Inputs { paths, list, stdin, list_file };
+        let inputs = Inputs { paths: paths.into(), list, stdin, list_file };
         if inputs.reads_stdin() && list_file.is_some_and(is_stdin) {
             return Err(PathError::TwoInputs);
         }
@@ -109,7 +119,7 @@ impl Inputs<'_> {
     /// All inputs, for the engine.
     pub(super) fn named(&self) -> Named<'_> {
         Named {
-            paths: self.paths,
+            paths: &self.paths,
             list: self.list.as_ref(),
             stdin: self.stdin,
             wanted: None,

@@ -155,7 +155,8 @@ pub(super) fn identified(
     if is_named && matches!(kind, SourceKind::Unrelated(Reason::Text | Reason::Binary)) {
         kind = of_first(decoded, LONGEST_LOOK, identify);
     }
-    if kind == SourceKind::Unrelated(Reason::Text) && Owner::in_path(path).is_some() {
+    let is_text = matches!(kind, SourceKind::Unrelated(Reason::Text | Reason::JvmLog | Reason::SafepointLog));
+    if is_text && may_hold_gc_log(path) {
         // The output of a container or an executor: its garbage collector may write into it only later.
         let longer = of_first(decoded, LONG_LOOK, identify);
         kind = if longer == SourceKind::GcLog { longer } else { kind };
@@ -185,6 +186,12 @@ pub(super) fn identified(
         return Err(InputError::NamedLikeHistory { path: path.to_path_buf(), reason });
     }
     Ok(kind)
+}
+
+/// Whether a file belongs to a container or an executor, or is named after the collector.
+fn may_hold_gc_log(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase());
+    Owner::in_path(path).is_some() || name.is_some_and(|name| name.contains("gc"))
 }
 
 /// The format that a stream has except for a few of its first bytes.

@@ -24,6 +24,10 @@ pub enum Reason {
     Trace,
     OtherTrace(TraceFormat),
     Utf16,
+    OpenJ9Log,
+    JRockitLog,
+    SafepointLog,
+    JvmLog,
     Text,
     Binary,
 }
@@ -50,6 +54,12 @@ impl Reason {
             Self::Trace => "cluster trace; read it with stragglers or nodes",
             Self::OtherTrace(format) => format.excluded(),
             Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
+            Self::OpenJ9Log => "GC log of OpenJ9 (XML), which is not read; GC logs of HotSpot are",
+            Self::JRockitLog => "GC log of JRockit, which is not read; GC logs of HotSpot are",
+            Self::SafepointLog => {
+                "safepoint statistics without collections; log with -XX:+PrintGCDetails or -Xlog:gc*"
+            }
+            Self::JvmLog => "JVM log without collections; log with -Xlog:gc*",
             Self::Text => "plain text",
             Self::Binary => "binary data",
         }

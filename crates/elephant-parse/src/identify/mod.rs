@@ -8,6 +8,7 @@ mod trace;
 use memchr::{memchr, memmem};
 
 use super::{hadoop1, jobconf};
+use elephant_gc_log::NotGcLog;
 use elephant_input::kind::{FIRST_LOOK, Identify, Reason, SourceKind};
 use elephant_input::trace_table::TraceFormat;
 use jhist::jhist;
@@ -83,10 +84,20 @@ fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> 
         SourceKind::SparkEventLog
     } else if !complete && (spark::may_follow(body) || tez::may_follow(body) || is_lost_sector(body)) {
         return None;
-    } else if complete && elephant_gc_log::recognise(head).is_ok() {
-        SourceKind::GcLog
     } else {
-        SourceKind::Unrelated(text_or_binary(head))
+        gc_log_or_text(head)
+    })
+}
+
+/// A log of a garbage collector, another log of a JVM, or anything else.
+fn gc_log_or_text(head: &[u8]) -> SourceKind {
+    SourceKind::Unrelated(match elephant_gc_log::recognise(head) {
+        Ok(_) => return SourceKind::GcLog,
+        Err(NotGcLog::OpenJ9) => Reason::OpenJ9Log,
+        Err(NotGcLog::JRockit) => Reason::JRockitLog,
+        Err(NotGcLog::SafepointStatistics) => Reason::SafepointLog,
+        Err(NotGcLog::NoGcTag) => Reason::JvmLog,
+        Err(NotGcLog::Empty | NotGcLog::Binary | NotGcLog::Other) => text_or_binary(head),
     })
 }
 

@@ -55,6 +55,9 @@ pub(super) struct Analyze {
     findings: FindingArgs,
     #[command(flatten)]
     parts: PartArgs,
+    /// A log of a container, driver or executor, or a folder with such logs; those beside histories are found without it
+    #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["partial", "merge"])]
+    logs: Vec<PathBuf>,
     /// Also store all applications in a database, as ingest does, for history and check
     #[cfg(feature = "store")]
     #[arg(
@@ -77,7 +80,7 @@ impl Analyze {
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let inputs = paths.read_with(&self.gc_logs)?;
-        let options = findings.options(input);
+        let options = Options { logs: self.logs.clone(), ..findings.options(input) };
         let kind = findings.kind_of_part("analyze", (&rules, prices.as_ref()), &options, input);
         if let Some(file) = parts.open()? {
             let options = findings.options_of_part(input);

@@ -260,6 +260,7 @@ impl FindingArgs {
             charts: if self.format.has_charts() { self.charts } else { 0 },
             limits: input.limits.limits(),
             filter: input.filters.filter(),
+            logs: Vec::new(),
         }
     }
 

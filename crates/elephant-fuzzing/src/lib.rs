@@ -21,6 +21,7 @@ pub mod codecs;
 pub mod configuration;
 pub mod gc_log;
 pub mod histories;
+pub mod process_logs;
 pub mod questions;
 pub mod repair;
 pub mod same;
@@ -32,10 +33,11 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name, which is also the name of the program and of the folders in `seeds` and
 /// `regressions`.
-pub const TARGETS: [(&str, Target); 30] = [
+pub const TARGETS: [(&str, Target); 31] = [
     ("anonymise", anonymise::anonymise),
     ("baseline", configuration::baseline),
     ("bzip2", codecs::bzip2),
+    ("container_log", process_logs::container_log),
     ("diff", configuration::diff),
     ("expression", configuration::expression),
     ("gc_log", gc_log::gc_log),

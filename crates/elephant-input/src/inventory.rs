@@ -20,6 +20,8 @@ pub struct Inventory {
     pub histories: Vec<Source>,
     /// Tables of cluster traces, by path.
     pub traces: Vec<Source>,
+    /// Logs of containers, drivers and executors, by path; only if they are asked for.
+    pub logs: Vec<Source>,
     /// Job configurations, by path.
     pub confs: Vec<ConfFile>,
     /// Logs of garbage collectors, by the application in their path, then by path.
@@ -150,16 +152,18 @@ impl Inventory {
 
     /// Whether there is anything to read.
     pub(super) const fn is_useful(&self) -> bool {
-        !self.histories.is_empty()
-            || !self.traces.is_empty()
-            || !self.confs.is_empty()
-            || !self.gc_logs.is_empty()
+        !(self.histories.is_empty()
+            && self.traces.is_empty()
+            && self.confs.is_empty()
+            && self.logs.is_empty()
+            && self.gc_logs.is_empty())
     }
 
     /// Adds a source of a known kind to the histories or to the traces.
     pub(super) fn add(&mut self, source: Source) {
         match source.kind {
             Some(SourceKind::Trace(_)) => self.traces.push(source),
+            Some(SourceKind::ProcessLog) => self.logs.push(source),
             _ => self.histories.push(source),
         }
     }
@@ -227,6 +231,7 @@ impl Inventory {
         self.failures.extend(failure);
         self.histories.extend(members.histories);
         self.traces.extend(members.traces);
+        self.logs.extend(members.logs);
         self.confs.extend(members.confs);
         self.gc_logs.extend(members.gc_logs);
     }
@@ -235,6 +240,7 @@ impl Inventory {
     pub(super) fn sort(&mut self) {
         self.histories.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
         self.traces.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
+        self.logs.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
         self.confs.sort_by(|a, b| by_bytes(&a.path, &b.path));
         self.gc_logs.sort_by(|a, b| a.owner.cmp(&b.owner).then_with(|| by_bytes(&a.path, &b.path)));
         self.skipped.sort_by_key(|skipped| (skipped.reason, skipped.named_by_user));

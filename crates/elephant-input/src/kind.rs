@@ -86,6 +86,8 @@ pub enum SourceKind {
     TezProto,
     /// A log of a JVM's garbage collector, also one within other output of its process.
     GcLog,
+    /// A log of a container, a driver or an executor.
+    ProcessLog,
     /// A table of a cluster trace, or a part of it.
     Trace(TraceTable),
     /// Something else.
@@ -96,7 +98,7 @@ impl SourceKind {
     /// Whether it is a job history or event log that this crate can parse.
     #[must_use]
     pub const fn is_history(self) -> bool {
-        !matches!(self, Self::JobConf | Self::GcLog | Self::Trace(_) | Self::Unrelated(_))
+        !matches!(self, Self::JobConf | Self::GcLog | Self::ProcessLog | Self::Trace(_) | Self::Unrelated(_))
     }
 
     /// Whether it is a history of Tez, of which one application may have several files.
@@ -117,6 +119,7 @@ impl SourceKind {
             Self::TezJson => "a history of Tez (JSON)",
             Self::TezProto => "a history of Tez (protobuf)",
             Self::GcLog => "a log of a garbage collector",
+            Self::ProcessLog => "a log of a container, driver or executor",
             Self::Trace(table) => table.text(),
             Self::Unrelated(reason) => reason.text(),
         }

@@ -19,6 +19,7 @@ pub enum Reason {
     DuplicatePart,
     ArchiveWithoutHistory,
     Archive,
+    AggregatedLog,
     OtherFormat,
     SpecialFile,
     Trace,
@@ -47,6 +48,9 @@ impl Reason {
             Self::DuplicatePart => "duplicate part of an event log",
             Self::ArchiveWithoutHistory => "archive without an event log or job history",
             Self::Archive => "archive inside an archive; unpack it first",
+            Self::AggregatedLog => {
+                "aggregated container logs in YARN's binary form; print them with yarn logs -applicationId <id>"
+            }
             Self::OtherFormat => {
                 "archive or compressed file in a format that is not read: 7-Zip, RAR, LZMA or old LZ4; unpack it first"
             }

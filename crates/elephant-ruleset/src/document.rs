@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::exceptions::{self, ExceptionRule};
 use super::identity::Identifying;
 use super::known::KnownIds;
 use super::scope::{Pattern, Scope, Specificity};
@@ -66,6 +67,7 @@ pub(super) struct Content {
     pub(super) documents: Vec<Document>,
     pub(super) suppressions: Vec<Suppression>,
     pub(super) identifying: Vec<Identifying>,
+    pub(super) exceptions: Vec<ExceptionRule>,
 }
 
 impl Content {
@@ -95,11 +97,13 @@ impl Content {
                 content.suppressions.extend(Suppression::read(file, &lines, &entries, problems));
             } else if has("identify") {
                 content.identifying.extend(Identifying::read(file, &entries, problems));
+            } else if has(exceptions::KEY) {
+                content.exceptions.extend(exceptions::of_document(file, &entries, problems));
             } else if has("rule") {
                 content.documents.extend(Document::read(file, &lines, entries, problems));
             } else {
                 let (first, help) = entries.first().map_or((node.span, None), |(key, _)| {
-                    (key.span.clone(), did_you_mean(&key.value, ["rule", "suppress", "identify"].into_iter()))
+                    (key.span.clone(), did_you_mean(&key.value, KINDS.into_iter()))
                 });
                 let message = "the document has no rule";
                 problems.error(file, &first, message, help.or_else(|| Some(WHICH_RULE.to_owned())));
@@ -128,6 +132,9 @@ impl Content {
         }
     }
 }
+
+/// The keys by which a document is recognised.
+const KINDS: [&str; 4] = ["rule", "suppress", "identify", exceptions::KEY];
 
 /// A compiled regular expression takes up to half a megabyte, whatever its length.
 const MAX_EXPRESSIONS: usize = 1000;

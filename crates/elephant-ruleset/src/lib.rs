@@ -8,6 +8,7 @@ mod added;
 mod assemble;
 pub mod custom;
 mod document;
+mod exceptions;
 mod file;
 pub mod files;
 mod hash;

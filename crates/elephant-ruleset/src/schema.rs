@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::ORIGIN;
 use super::scope::Aspect;
-use super::{custom, settings};
+use super::{custom, exceptions, settings};
 use elephant_base::severity::Severity;
 use elephant_catalogue::Catalogue;
 use elephant_rule::finding::Provenance;
@@ -59,11 +59,15 @@ pub(crate) fn schema(catalogue: Catalogue) -> Value {
             "if": {"type": "object", "required": ["identify"]},
             "then": identity(),
             "else": {
-                "required": ["rule"],
-                "properties": {
-                    "rule": {"description": "the rule that the document is about", "type": "string", "anyOf": [{"oneOf": known}, several, {"pattern": "^[a-z]"}]},
+                "if": {"type": "object", "required": [exceptions::KEY]},
+                "then": exceptions::schema(),
+                "else": {
+                    "required": ["rule"],
+                    "properties": {
+                        "rule": {"description": "the rule that the document is about", "type": "string", "anyOf": [{"oneOf": known}, several, {"pattern": "^[a-z]"}]},
+                    },
+                    "allOf": branches,
                 },
-                "allOf": branches,
             },
         },
     })

@@ -11,6 +11,7 @@ use super::active::{ActiveRule, Evaluation, RuleInfo};
 use super::added::{AddedRule, check_ids};
 use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
 use super::document::{Content, Document, check_target, names_counters};
+use super::exceptions::{self, ExceptionRule};
 use super::hash::hash;
 use super::identity::Identifying;
 use super::in_force::InForce;
@@ -46,6 +47,7 @@ pub struct RuleSet {
     index: Index,
     suppressions: Vec<Suppression>,
     identifying: Vec<Identifying>,
+    exceptions: Vec<ExceptionRule>,
     added: Vec<AddedRule>,
     rules: Arc<Vec<ActiveRule>>,
     /// Rules for applications with scoped documents, by the indices of those documents.
@@ -106,11 +108,14 @@ impl RuleSet {
         let files: Vec<Arc<RuleFile>> = files.iter().cloned().map(Arc::new).collect();
         let mut content = Content::default();
         for file in &files {
-            let Content { documents, suppressions, identifying } = Content::read(file, &mut problems);
+            let Content { documents, suppressions, identifying, exceptions } =
+                Content::read(file, &mut problems);
             content.documents.extend(documents);
             content.suppressions.extend(suppressions);
             content.identifying.extend(identifying);
+            content.exceptions.extend(exceptions);
         }
+        exceptions::check(&content.exceptions, &mut problems);
         let mut ids = KnownIds::new(known_ids(catalogue).chain(added.iter().map(AddedRule::id)));
         let defined = custom::mark(&mut content.documents, &ids);
         ids.extend(defined.iter().map(String::as_str));
@@ -126,8 +131,8 @@ impl RuleSet {
         let hash = hash(catalogue, &added, &files);
         let set = Self::assemble(catalogue, documents, content.suppressions, added, &mut problems);
         let problems = problems.into_vec(&files);
-        let identifying = content.identifying;
-        let set = set.map(|set| Self { warnings: problems.clone(), hash, identifying, ..set });
+        let (identifying, exceptions) = (content.identifying, content.exceptions);
+        let set = set.map(|set| Self { warnings: problems.clone(), hash, identifying, exceptions, ..set });
         (set, problems)
     }
 
@@ -168,6 +173,7 @@ impl RuleSet {
             hash: String::new(),
             suppressions,
             identifying: Vec::new(),
+            exceptions: Vec::new(),
             index,
             documents,
             added,
@@ -212,13 +218,6 @@ impl RuleSet {
             let help = help.unwrap_or_else(|| "`elephant-rs rules list` lists all rules".to_owned());
             RuleError::NoSuchRule { id: id.to_owned(), help }
         })
-    }
-
-    /// The day that suppressions are checked against.
-    #[must_use]
-    #[doc(hidden)]
-    pub const fn today(&self) -> NaiveDate {
-        self.today
     }
 
     /// The rules in catalogue order, with the parameters for applications without scoped documents.

@@ -112,9 +112,11 @@ impl Filter {
                 !self.admits_engine(Engine::MapReduce.name())
             }
             SourceKind::TezJson | SourceKind::TezProto => !self.admits_engine(Engine::Tez.name()),
-            SourceKind::JobConf | SourceKind::GcLog | SourceKind::Trace(_) | SourceKind::Unrelated(_) => {
-                false
-            }
+            SourceKind::JobConf
+            | SourceKind::GcLog
+            | SourceKind::ProcessLog
+            | SourceKind::Trace(_)
+            | SourceKind::Unrelated(_) => false,
         }
     }
 

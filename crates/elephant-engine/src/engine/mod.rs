@@ -13,6 +13,7 @@ mod filter;
 mod part_file;
 mod parts;
 mod pieces;
+mod process_logs;
 mod progress;
 mod rank;
 mod read;
@@ -32,7 +33,8 @@ use rustc_hash::FxHashSet;
 
 use elephant_base::limits::Limits;
 use elephant_base::severity::Severity;
-use elephant_input::inventory::Inventory;
+use elephant_input::discover::discover as discover_with;
+use elephant_input::inventory::{Inventory, by_bytes};
 use elephant_input::named::Named;
 use elephant_parse::OtherCounters;
 use elephant_ruleset::{RuleSet, Suppression};
@@ -41,8 +43,9 @@ use elephant_verdict::troubles::Basis;
 use collected::{Collected, Collector, Judged};
 use copies::Counted;
 use evaluate::evaluate;
+use process_logs::ProcessLogs;
 use read::{Extent, Wanted};
-use visit::{histories, may_be_superseded, visit_again};
+use visit::{histories_with_logs, may_be_superseded, visit_again};
 use worst_charts::WorstCharts;
 
 pub use crate::results::Sort;
@@ -80,6 +83,9 @@ pub struct Options {
     pub limits: Limits,
     /// The applications to read.
     pub filter: Filter,
+    /// Logs of containers, drivers and executors, or folders with such logs, in addition to those that are found beside
+    /// histories.
+    pub logs: Vec<PathBuf>,
 }
 
 impl Default for Options {
@@ -94,6 +100,7 @@ impl Default for Options {
             sort: None,
             limits: Limits::default(),
             filter: Filter::default(),
+            logs: Vec::new(),
         }
     }
 }
@@ -154,8 +161,9 @@ fn analyze_into(
     let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
     let wanted = Wanted::ForRules(others);
     let extent = Extent { wanted, limits: &options.limits, filter: &options.filter };
-    let inventory = histories(named, extent);
-    let first = Try { keeper, render, repeated: &FxHashSet::default() };
+    let inventory = histories_with_logs(named, extent);
+    let logs = read_logs(&inventory, basis, options);
+    let first = Try { keeper, render, repeated: &FxHashSet::default(), logs: &logs };
     let judged = first.judge(&inventory, extent, (basis, options), progress);
     // Whoever only keeps applications chooses among all copies.
     let reports = options.top != Some(0) || render.is_some();
@@ -172,7 +180,7 @@ fn analyze_into(
         }
     };
     let keeper = keeper.map(|keeper| Keeper { keep: &keep, ..keeper });
-    let again = Try { keeper, render, repeated: &repeated };
+    let again = Try { keeper, render, repeated: &repeated, logs: &logs };
     again.judge(&inventory, extent, (basis, options), progress).conclude(basis)
 }
 
@@ -182,6 +190,7 @@ struct Try<'t> {
     render: Option<Render<'t>>,
     /// The ids that several histories have, although only one tells it by its name or its beginning.
     repeated: &'t FxHashSet<String>,
+    logs: &'t ProcessLogs,
 }
 
 /// What was judged, before copies are left out.
@@ -192,6 +201,7 @@ struct AllJudged<'t> {
     /// Those that do not.
     counted: Counted,
     worst_charts: WorstCharts,
+    logs: &'t ProcessLogs,
 }
 
 impl<'t> Try<'t> {
@@ -215,6 +225,7 @@ impl<'t> Try<'t> {
         let visited = visit_again(inventory, extent, progress, self.repeated, |app, sources, turn| {
             let started = Instant::now();
             let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
+            self.logs.explain(app, &mut report.troubles);
             if let Some(keeper) = collector.keeper() {
                 keeper.complete(app, &mut report);
             }
@@ -231,7 +242,7 @@ impl<'t> Try<'t> {
             None
         });
         let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
-        AllJudged { collector, visited, counted, worst_charts }
+        AllJudged { collector, visited, counted, worst_charts, logs: self.logs }
     }
 }
 
@@ -244,8 +255,32 @@ impl AllJudged<'_> {
     }
 
     fn conclude(self, basis: Basis<'_>) -> (Report, Pieces) {
-        conclude(self.collector, self.visited, &self.counted, self.worst_charts, basis)
+        let logs = self.logs;
+        let (mut report, pieces) =
+            conclude(self.collector, self.visited, &self.counted, self.worst_charts, basis);
+        report.problems.extend(logs.problems());
+        let summary = &mut report.summary;
+        let files = logs.files().min(summary.files_skipped);
+        summary.files_skipped -= files;
+        summary.files_analysed += files;
+        (report, pieces)
     }
+}
+
+/// Reads the logs of processes: those among the files found, and those that the user named as logs.
+fn read_logs(inventory: &Inventory, basis: Basis<'_>, options: &Options) -> ProcessLogs {
+    let (mut sources, mut failures) = (inventory.logs.clone(), Vec::new());
+    if !options.logs.is_empty() {
+        let named = discover_with(options.logs.as_slice().into(), &options.limits, process_logs::identify);
+        sources.extend(named.logs);
+        failures.extend(named.failures);
+    }
+    sources.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
+    sources.dedup_by(|a, b| a.path.as_path() == b.path.as_path());
+    if sources.is_empty() && failures.is_empty() {
+        return ProcessLogs::default();
+    }
+    ProcessLogs::read(&sources, &basis.rules.exceptions(), &options.limits).with_failures(&failures)
 }
 
 /// Adds the applications that wait until it is known which of them are copies.

@@ -71,6 +71,7 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
         SourceKind::TezJson | SourceKind::TezProto => tez::parse_one(name_of(source), window, limits, others),
         SourceKind::JobConf
         | SourceKind::GcLog
+        | SourceKind::ProcessLog
         | SourceKind::SparkEventLog
         | SourceKind::Trace(_)
         | SourceKind::Unrelated(_) => Parsed::default(),

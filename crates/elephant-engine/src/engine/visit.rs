@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use super::copies::RunCopy;
 use super::read::{Extent, Wanted};
-use super::{Filter, Progress, progress};
+use super::{Filter, Progress, process_logs, progress};
 use crate::results::{SourceProblem, Summary};
 use elephant_base::limits::Limits;
 use elephant_base::state::State;
@@ -199,6 +199,13 @@ pub(super) fn visit_in_turn<T: Send>(
 ) -> Visited<T> {
     let inventory = histories(named, extent);
     visit_all((&inventory, &[]), extent, progress, Ids::IfSeveral(None), look)
+}
+
+/// Finds the histories below the paths, and the logs of processes among the other files.
+pub(super) fn histories_with_logs(named: Named<'_>, extent: Extent<'_>) -> Inventory {
+    let mut inventory = inventory(named, (extent.filter, extent.limits), process_logs::identify);
+    inventory.skip_traces();
+    inventory
 }
 
 /// Finds the histories below the paths.

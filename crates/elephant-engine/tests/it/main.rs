@@ -24,6 +24,7 @@ mod mapreduce;
 mod nodes;
 mod plans;
 mod platforms;
+mod process_logs;
 mod public_runs;
 mod purposes;
 mod queries;

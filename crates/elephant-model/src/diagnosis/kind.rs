@@ -43,6 +43,12 @@ macro_rules! kinds {
         matches!(self, Self::UserCode | Self::PythonError | Self::MissingClass | Self::IncompatibleClass)
     }
 
+                    /// Whether classes that are missing or do not fit are the cause.
+            #[must_use]
+            pub const fn is_about_classes(self) -> bool {
+                matches!(self, Self::MissingClass | Self::IncompatibleClass)
+            }
+
             /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
@@ -175,6 +181,10 @@ kinds! {
         "A file was deleted while it was being written, mostly with the output folder's temporary files.";
     CorruptInput = "corrupt-input", UserCode,
         "Data could not be read: cut off, damaged, or in another format.";
+    InvalidQuery = "invalid-query", UserCode,
+        "A query names a column that does not exist, or is not valid.";
+    WrongType = "wrong-type", UserCode,
+        "A value has another type than the code or the query expects.";
     CommitDenied = "commit-denied", Cluster,
         "Another attempt of the task was allowed to commit its output.";
     Network = "network", Cluster,

@@ -15,6 +15,7 @@ pub use kind::{Actor, FailureKind};
 pub use remedy::{Standing, is_cancelled};
 pub use taken::taken_away;
 
+use crate::engine_facts::process::SIGKILL;
 use signatures::{FINDERS, Rank, SIGNATURES, Signature};
 use text::{Found, Part};
 
@@ -38,9 +39,22 @@ pub struct Diagnosis {
 /// root cause. Frames of stack traces are ignored. Only the first and last 32 KiB of a long text are read, so the time
 /// is bounded.
 pub fn classify(text: &str) -> Option<Diagnosis> {
+    classify_by(text, |code| exit::exit_code(code).map(|code| code.kind))
+}
+
+/// As [`classify`], for a line or an exception in a log of a process. A log has more than the one message of a history: where
+/// a limit was exceeded, it says so, and a process that was killed without one may have been killed for any reason.
+pub fn classify_log(text: &str) -> Option<Diagnosis> {
+    classify_by(text, |code| match code {
+        SIGKILL => Some(FailureKind::ExecutorLost),
+        code => exit::exit_code(code).map(|code| code.kind),
+    })
+}
+
+fn classify_by(text: &str, kind_of: impl Fn(i32) -> Option<FailureKind>) -> Option<Diagnosis> {
     let parts = text::parts(text);
     let exit_code = text::exit_code(&parts);
-    let by_code = exit_code.and_then(exit::exit_code).map(|code| code.kind);
+    let by_code = exit_code.and_then(kind_of);
     let known = parts.iter().enumerate().filter_map(|(place, part)| {
         let (signature, at) = most_specific(part)?;
         Some(Candidate {

@@ -70,6 +70,14 @@ const REMEDIES: &[(FailureKind, &str)] = &[
         "let no other job write to the same output folder or delete it meanwhile: jobs share its folder _temporary",
     ),
     (Kind::CorruptInput, "check the file that the message names, and write it again from its source"),
+    (
+        Kind::InvalidQuery,
+        "correct the column or the part of the query that the message names, and compare it with the table's schema",
+    ),
+    (
+        Kind::WrongType,
+        "convert the value where it is read, and check whether the schema of the data has changed (try_cast gives NULL instead)",
+    ),
     (Kind::CommitDenied, "usually nothing: another attempt of the task committed its output"),
     (
         Kind::Network,

@@ -144,6 +144,7 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
     HeartbeatTimeout, Event: [
         "Executor heartbeat timed out", "heartbeat timed out", "Unable to send heartbeats", "no recent heartbeats",
         "Heartbeat timeout", "Issue communicating with driver in heartbeater",
+        "unable to send heartbeats",
     ];
     TaskTimeout, Cause: [
         "failed to report status for", "Timed out after" & "AttemptID:", "Timed out after" & "attempt_",
@@ -208,7 +209,7 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
     Permission, Cause: [
         "AccessControlException", "AccessDeniedException", "Permission denied", "AccessDenied", "Access Denied",
         "java.security.AccessControl", "is not authorized", "User" & "cannot submit applications to queue",
-        "Status Code: 403", "SecurityException",
+        "Status Code: 403", "SecurityException", "the required privilege is ", "Access denied for user",
     ];
     MissingClass, Cause: [
         "ClassNotFoundException", "NoClassDefFoundError", "Could not find or load main class",
@@ -254,6 +255,12 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
         "JsonParseException", "BadZipFile", "UnicodeDecodeError", "SchemaColumnConvertNotSupportedException",
         "CANNOT_PARSE",
     ];
+    InvalidQuery, Cause: [
+        "UNRESOLVED_COLUMN", "MISSING_ATTRIBUTES", "DATATYPE_MISMATCH", "PARSE_SYNTAX_ERROR", "catalyst.parser.ParseException",
+        "AnalysisException" & "cannot resolve ", "Operation not allowed: ", "SemanticException", "ql.parse.ParseException",
+        "Invalid column reference", "Invalid table alias or column reference",
+    ];
+    WrongType, Cause: ["ClassCastException", "CAST_INVALID_INPUT", "CAST_OVERFLOW"];
     CorruptInput, Symptom: ["EOFException", "Unexpected end of", "Premature EOF"];
 
     JvmCrash, Cause: ["SIGSEGV", "SIGBUS", "A fatal error has been detected by the Java Runtime", "Segmentation fault", "core dumped"];
@@ -278,6 +285,7 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
         "ClosedChannelException", "Connection from" & "closed", "Failed to connect to", "All datanodes",
         "SocketException", "RpcTimeoutException", "Futures timed out", "Connection timed out", "SSLException",
         "Network is unreachable", "BindException", "NoHttpResponseException", "StandbyException",
+        "Assuming connection is dead",
     ];
 
     ExecutorLost, Vague: [

@@ -11,7 +11,7 @@ use elephant_base::severity::Severity;
 use elephant_engine::results::ApplicationReport;
 use elephant_model::model::Subject;
 use elephant_rule::finding::{Advice, Cap, Failure, Finding, SettingChange};
-use elephant_verdict::troubles::{Recommended, Telling, Trouble};
+use elephant_verdict::troubles::{Logged, Recommended, Telling, Trouble};
 
 /// A finding with its trouble.
 #[derive(Serialize)]
@@ -62,6 +62,9 @@ pub(super) struct TroubleView<'a> {
     cause: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<FailureView<'a>>,
+    /// What the log of a process tells of the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<LogView<'a>>,
     confidence: &'static str,
     severity: Severity,
     subjects: Vec<String>,
@@ -77,6 +80,7 @@ pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
         kind: trouble.kind.name(),
         cause: &trouble.cause,
         failure: trouble.failure.as_ref().map(failure),
+        log: trouble.logged.as_ref().map(log),
         confidence: trouble.confidence.name(),
         severity: trouble.severity,
         subjects: trouble.subjects.iter().map(name).collect(),
@@ -102,6 +106,30 @@ fn failure(failure: &Failure) -> FailureView<'_> {
         cause: failure.kind.cause(),
         exception: failure.exception.as_deref(),
         exit_code: failure.exit_code,
+    }
+}
+
+/// The cause of a failure in the log of a process.
+#[derive(Serialize)]
+struct LogView<'a> {
+    kind: &'a str,
+    exception: Option<&'a str>,
+    frame: Option<&'a str>,
+    count: u64,
+    file: &'a str,
+    line: u64,
+    of: Option<&'a str>,
+}
+
+fn log(logged: &Logged) -> LogView<'_> {
+    LogView {
+        kind: &logged.kind,
+        exception: logged.exception.as_deref(),
+        frame: logged.frame.as_deref(),
+        count: logged.count,
+        file: &logged.file,
+        line: logged.line,
+        of: logged.of.as_deref(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is in force and belongs to no rule: parameters, suppressions, the identity of jobs.
 
 use super::settings::{GateParams, NodeParams, OrderParams, TroubleParams};
-use super::{RuleSet, Suppression};
+use super::{NaiveDate, RuleSet, Suppression, exceptions};
 use crate::identity::JobIdentity;
 use elephant_analysis::metrics::{MetricParams, SparkMetricParams};
 use elephant_catalogue::AdviceParams;
+use elephant_container_log::Classifier;
 use elephant_model::model::Application;
 use elephant_rule::params::layers::Parameter;
 
@@ -14,6 +15,18 @@ impl RuleSet {
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// The day that suppressions are checked against.
+    #[must_use]
+    pub const fn today(&self) -> NaiveDate {
+        self.today
+    }
+
+    /// The rules that tell the kinds of exceptions in logs: those of the rule files, then the built-in ones.
+    #[must_use]
+    pub fn exceptions(&self) -> Classifier {
+        exceptions::classifier(&self.exceptions)
     }
 
     /// The suppressions of the rule files.

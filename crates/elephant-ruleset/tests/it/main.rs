@@ -11,5 +11,6 @@
 )]
 
 mod custom;
+mod exceptions;
 mod mapreduce;
 mod tez;

@@ -161,6 +161,7 @@ impl Trouble {
             statement: findings.first().map(|first| first.statement.clone()).unwrap_or_default(),
             place: String::new(),
             failure: failure_of(findings),
+            logged: None,
             confidence: Confidence::of(*kind),
             severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
             caps: Caps::default(),

@@ -14,6 +14,7 @@ mod failed_run;
 mod fewer_executors;
 mod grouped;
 mod groups;
+mod logged;
 mod measured_loss;
 mod memory_taken;
 mod on_platform;
@@ -48,6 +49,7 @@ use elephant_ruleset::RuleSet;
 use elephant_ruleset::settings::{OrderBy, OrderParams};
 
 pub use executors::heap_per_task;
+pub use logged::Logged;
 pub use ranking::{Worth, WorthSum};
 pub use recommended::Recommended;
 pub use saves::saves;

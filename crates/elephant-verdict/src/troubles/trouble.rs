@@ -1,5 +1,6 @@
 //! A trouble: one root cause in one application, with the findings about it.
 
+use super::logged::Logged;
 use super::ranking::{AtMost, Worth};
 use crate::savings::TroubleSavings;
 use elephant_base::severity::Severity;
@@ -74,6 +75,8 @@ pub struct Trouble {
     pub place: String,
     /// The root cause of a failure, if the trouble is one.
     pub failure: Option<Failure>,
+    /// What the log of a process tells of the failure, if one was found; [`Self::cause`] ends with it.
+    pub logged: Option<Logged>,
     /// How sure the cause is.
     pub confidence: Confidence,
     /// The highest severity of its findings, lowered to the lowest cap. Only `Trouble::cap` lowers it.
@@ -165,6 +168,7 @@ impl Trouble {
             statement: text.to_owned(),
             place: text.to_owned(),
             failure: None,
+            logged: None,
             confidence: Confidence::Measured,
             severity: Severity::Critical,
             caps: Caps::default(),

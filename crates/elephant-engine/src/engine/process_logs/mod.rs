@@ -117,14 +117,13 @@ impl ProcessLogs {
             return;
         }
         let dead = Dead::of(app);
+        let chains: Vec<_> =
+            logs.iter().flat_map(|log| log.chains_of(&id).map(move |chain| (*log, chain))).collect();
         for trouble in failures {
-            let told = logs
-                .iter()
-                .flat_map(|log| log.chains_of(&id).map(move |chain| Told::of(log, chain, &dead, trouble)));
+            let told = chains.iter().filter_map(|(log, chain)| Told::of(log, chain, &dead, trouble));
             // Of equals, the first in the order of paths and lines.
-            let best =
-                told.flatten().reduce(|best, next| if next.weight > best.weight { next } else { best });
-            if let Some(best) = best {
+            if let Some(best) = told.reduce(|best, next| if next.weight > best.weight { next } else { best })
+            {
                 best.tell(trouble);
             }
         }

@@ -48,6 +48,12 @@ pub fn anonymise(input: &Path, output: &Path, options: &Options) -> Result<Repor
     let mut inventory = discover(Named::from(paths.as_slice()), &options.limits, identify);
     inventory.look_at_streams(&options.limits, identify);
     let key = options.key.clone().map_or_else(Key::random, Ok)?;
+    let found = inventory.histories.len();
+    inventory.histories.retain(|source| source.kind.is_none_or(formats::is_known));
+    let others = found - inventory.histories.len()
+        + inventory.traces.len()
+        + inventory.gc_logs.len()
+        + inventory.logs.len();
     if inventory.histories.is_empty() && inventory.confs.is_empty() {
         return Err(nothing(input, inventory));
     }
@@ -69,8 +75,7 @@ pub fn anonymise(input: &Path, output: &Path, options: &Options) -> Result<Repor
         run.conf(conf)?;
     }
     let Run { mask, mut report, .. } = run;
-    report.others =
-        inventory.skipped.iter().map(|skipped| skipped.count).sum::<u64>() + inventory.traces.len() as u64;
+    report.others = inventory.skipped.iter().map(|skipped| skipped.count).sum::<u64>() + others as u64;
     report.unreadable.extend(inventory.failures.iter().map(|failure| failure.error.to_string()));
     report.finish(&mask.tally);
     Ok(report)
@@ -87,7 +92,7 @@ pub fn rewritten(key: &Key, bytes: &[u8]) -> Option<Vec<u8>> {
     // A vector can always be written.
     let _ = match kind {
         SourceKind::JobConf => formats::configuration(&mut mask, bytes.to_vec(), &mut out),
-        kind if kind.is_history() => formats::rewrite(&mut mask, kind, &mut { bytes }, longest, &mut out),
+        kind if formats::is_known(kind) => formats::rewrite(&mut mask, kind, &mut { bytes }, longest, &mut out),
         _ => return None,
     };
     Some(out)

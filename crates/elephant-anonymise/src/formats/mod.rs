@@ -24,6 +24,11 @@ pub(crate) struct Dropped {
     pub(crate) broken_off: bool,
 }
 
+/// Whether there is a file here for histories of this kind. Those of Tez, and logs of processes, are left out.
+pub(crate) const fn is_known(kind: SourceKind) -> bool {
+    kind.is_history() && !kind.is_of_tez()
+}
+
 /// Rewrites the bytes of a history.
 ///
 /// # Errors
@@ -40,6 +45,12 @@ pub(crate) fn rewrite(
         SourceKind::JhistJson => jhist::history(mask, bytes, longest, out),
         SourceKind::JhistBinary => avro::history(mask, bytes, longest, out),
         SourceKind::Hadoop1History => hadoop1::history(mask, bytes, out),
-        SourceKind::JobConf | SourceKind::Trace(_) | SourceKind::Unrelated(_) => Ok(Dropped::default()),
+        SourceKind::TezJson
+        | SourceKind::TezProto
+        | SourceKind::JobConf
+        | SourceKind::GcLog
+        | SourceKind::ProcessLog
+        | SourceKind::Trace(_)
+        | SourceKind::Unrelated(_) => Ok(Dropped::default()),
     }
 }

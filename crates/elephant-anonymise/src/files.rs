@@ -300,7 +300,7 @@ impl Run<'_> {
         while let Some(part) = parts.next() {
             let is_last = parts.peek().is_none();
             let is_free =
-                |path: &Path| !self.written.contains(path) && !(is_last && self.folders.contains(path));
+                |path: &Path| !self.written.contains(path) && (!is_last || !self.folders.contains(path));
             let name = part.as_os_str().to_string_lossy().into_owned();
             let names = (2_u64..).map(|number| format!("{name}-{number}"));
             let free = std::iter::once(name.clone())

@@ -178,14 +178,13 @@ impl Mask {
             Meaning::Title => self.title(text),
             Meaning::Id => self.id(text),
             Meaning::Site => self.site(text),
-            Meaning::Stack | Meaning::Message => self.message(text),
+            Meaning::Stack | Meaning::Message | Meaning::Source => self.message(text),
             Meaning::Plan => self.plan(text),
             Meaning::Sql => self.sql(text),
             Meaning::Path => self.path(text),
             Meaning::Time => self.time(text),
             Meaning::Figure => self.figure(text),
             Meaning::Json => super::json::embedded(self, text),
-            Meaning::Source => self.message(text),
             Meaning::Unknown => self.unknown(text),
         }
     }

@@ -147,9 +147,13 @@ fn encoded(text: &str) -> String {
         match byte {
             b' ' => out.push('+'),
             byte if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'*' | b'_') => {
-                out.push(char::from(byte))
+                out.push(char::from(byte));
             }
-            byte => out.push_str(&format!("%{byte:02X}")),
+            byte => {
+                out.push('%');
+                let digits = [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
+                out.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
+            }
         }
     }
     out

@@ -16,6 +16,8 @@ const LEN: usize = 12;
 
 /// Pseudonyms that are remembered. Histories repeat few names; the others are computed again.
 const REMEMBERED: usize = 1 << 16;
+/// Longer texts are not remembered.
+const LONGEST: usize = 200;
 
 /// What a text names. Each kind has its own prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,8 +176,7 @@ impl Pseudonyms {
             return *letters;
         }
         let mac = self.key.mac("name", lower.as_bytes());
-        let [a, b, c, d, e, f, g, h, ..] = mac;
-        let mut rest = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        let mut rest = mac.first_chunk().copied().map_or(0, u64::from_le_bytes);
         let letters = [(); LEN].map(|()| {
             let place = usize::try_from(rest % 20).unwrap_or_default();
             rest /= 20;
@@ -184,7 +185,9 @@ impl Pseudonyms {
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        self.known.insert(lower.into(), letters);
+        if lower.len() <= LONGEST {
+            self.known.insert(lower.into(), letters);
+        }
         letters
     }
 }

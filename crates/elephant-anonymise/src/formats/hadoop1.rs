@@ -71,9 +71,9 @@ impl Writer<'_, '_> {
             line.push_str(&key);
             line.push_str("=\"");
             if record.closed {
-                escaped(&masked, &mut line)
+                escaped(&masked, &mut line);
             } else {
-                line.push_str(&masked)
+                line.push_str(&masked);
             }
             line.push('"');
         }

@@ -112,8 +112,7 @@ fn field(key: &str) -> Option<Context> {
 /// The meaning of a text.
 fn text(key: &str) -> Option<Meaning> {
     Some(match key {
-        "Event" | "Class Name" | "Declaring Class" => Meaning::Class,
-        "Method Name" => Meaning::Class,
+        "Event" | "Class Name" | "Declaring Class" | "Method Name" => Meaning::Class,
         "File Name" => Meaning::Source,
         "Spark Version" => Meaning::Version,
         "Host" | "host" | "Hostname" | "hostname" => Meaning::Host,

@@ -20,7 +20,7 @@ use elephant_anonymise::{AnonymiseError, Key, Options, Report, anonymise};
 use elephant_base::limits::Limits;
 
 /// Rewrites with this key.
-pub fn rewrite(input: &Path, output: &Path, key: &str) -> Result<Report, AnonymiseError> {
+pub(crate) fn rewrite(input: &Path, output: &Path, key: &str) -> Result<Report, AnonymiseError> {
     anonymise(
         input,
         output,
@@ -29,7 +29,7 @@ pub fn rewrite(input: &Path, output: &Path, key: &str) -> Result<Report, Anonymi
 }
 
 /// The result of a file with this name and these bytes: all names and bytes of the files written.
-pub fn rewritten(name: &str, bytes: &[u8], key: &str) -> String {
+pub(crate) fn rewritten(name: &str, bytes: &[u8], key: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("in");
     std::fs::create_dir(&input).unwrap();
@@ -40,7 +40,7 @@ pub fn rewritten(name: &str, bytes: &[u8], key: &str) -> String {
 }
 
 /// The names and texts of all files below a folder.
-pub fn everything_in(folder: &Path) -> String {
+pub(crate) fn everything_in(folder: &Path) -> String {
     let mut all = String::new();
     for file in elephant_testing::files_below(folder) {
         all.push_str(&file.strip_prefix(folder).unwrap().to_string_lossy());

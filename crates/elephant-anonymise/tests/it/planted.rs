@@ -41,7 +41,7 @@ fn plant(value: &mut Value, nth: &mut usize, how: &Plant) {
     match value {
         Value::String(text) => {
             if *nth == 0 {
-                *text = how.into_text(text);
+                *text = how.planted_in(text);
             }
             *nth = nth.wrapping_sub(1);
         }
@@ -49,7 +49,7 @@ fn plant(value: &mut Value, nth: &mut usize, how: &Plant) {
         Value::Object(members) => {
             let old = std::mem::take(members);
             for (key, mut value) in old {
-                let planted = if *nth == 0 { how.into_text(&key) } else { key };
+                let planted = if *nth == 0 { how.planted_in(&key) } else { key };
                 *nth = nth.wrapping_sub(1);
                 plant(&mut value, nth, how);
                 members.insert(planted, value);
@@ -67,7 +67,7 @@ struct Plant {
 }
 
 impl Plant {
-    fn into_text(&self, text: &str) -> String {
+    fn planted_in(&self, text: &str) -> String {
         if self.instead {
             return self.token.clone();
         }

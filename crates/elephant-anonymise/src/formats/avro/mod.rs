@@ -58,8 +58,7 @@ fn events<R: Read>(
     let mut event = Vec::new();
     loop {
         match types.event_len(window.bytes()) {
-            Ok(0) => dropped.damaged += 1,
-            Ok(len) => {
+            Ok(len) if len > 0 => {
                 event.clear();
                 types.write_event(window.bytes().get(..len).unwrap_or_default(), mask, &mut event);
                 out.write_all(&event)?;
@@ -73,7 +72,8 @@ fn events<R: Read>(
                 Ok(false) | Err(_) => out.write_all(&[0])?,
             },
             Err(Unread::Incomplete) => dropped.too_long += 1,
-            Err(Unread::Damaged) => dropped.damaged += 1,
+            // An event without bytes would be read for ever.
+            Ok(_) | Err(Unread::Damaged) => dropped.damaged += 1,
         }
         // Without separators, nothing after a damaged event can be read.
         dropped.broken_off = true;

@@ -79,7 +79,7 @@ impl Cursor<'_, '_, '_> {
                 self.put_long(symbol);
             }
             Type::Array(items) => {
-                self.blocks(|cursor| cursor.value(schema, *items, context, key, depth + 1))?
+                self.blocks(|cursor| cursor.value(schema, *items, context, key, depth + 1))?;
             }
             Type::Map(values) => self.blocks(|cursor| {
                 let name = cursor.name(context)?;

@@ -125,6 +125,12 @@ impl Mask {
 
     fn plain_value(&mut self, name: &str, value: &str) -> String {
         let number = value.trim().trim_start_matches('-');
+        // Sizes of a list of files.
+        if value.contains(',') && value.split(',').all(|part| !part.is_empty() && is_whole(part)) {
+            let all: Vec<String> =
+                value.split(',').map(|part| self.number_of_setting(name, part, part.len())).collect();
+            return all.join(",");
+        }
         let digits = number.bytes().filter(u8::is_ascii_digit).count();
         let is_of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'E' | b'%' | b'f');
         if digits > 0 && number.bytes().all(is_of_number) && number.matches('.').count() <= 1 {
@@ -210,6 +216,10 @@ impl Mask {
     }
 }
 
+fn is_whole(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,6 +256,7 @@ mod tests {
             ("mapreduce.input.fileinputformat.split.maxsize", "9223372036854775807"),
             ("hive.input.format", "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat"),
             ("mapreduce.job.inputformat.class", "org.apache.hadoop.mapreduce.lib.db.DBInputFormat"),
+            ("mapreduce.job.cache.files.filesizes", "100,524288001"),
             ("spark.redacted", "*********(redacted)"),
             ("a", " "),
         ] {

@@ -48,7 +48,7 @@ fn the_key_decides() {
     let run = |name: &str, key: &[&str]| {
         let output = folder.path().join(name);
         let output = output.to_str().unwrap();
-        elephant(&[&["anonymise", "--quiet"], key, &[log, output]].concat()).success();
+        elephant(&[&["anonymise", "--quiet", log, output][..], key].concat()).success();
         fs::read(Path::new(output)).unwrap()
     };
     let of_text = run("1", &["--key", "from a file"]);

@@ -102,8 +102,8 @@ fn below(folder: &str, sub: &[&str]) -> Option<Vec<PathBuf>> {
 #[test]
 fn our_recordings_and_the_cases_of_rules_are_judged_the_same() {
     let folders = ["spark", "done", "hadoop1", "intermediate", "broken", "heuristics"];
-    let counts = folders.map(|folder| assert_same(&root().join("testdata").join(folder)));
-    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    let all: usize = folders.iter().map(|folder| assert_same(&root().join("testdata").join(folder))).sum();
+    assert!(all > 100, "{all}");
 }
 
 #[test]

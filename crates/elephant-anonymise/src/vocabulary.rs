@@ -233,12 +233,11 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::single_range_in_vec_init)] // ranges, not numbers
     fn signatures_are_found_if_all_their_strings_are_there() {
         let text = "x No space left on device y";
-        assert_eq!(failure_spans(text), vec![2..25]);
+        assert_eq!(failure_spans(text).first(), Some(&(2..25)));
         assert!(failure_spans("Region of acme").is_empty());
-        assert_eq!(failure_spans("x nonzero status of 15."), vec![2..22]);
-        assert_eq!(failure_spans("exit code 4711471"), vec![1..10]);
+        assert_eq!(failure_spans("x nonzero status of 15.").first(), Some(&(2..22)));
+        assert_eq!(failure_spans("exit code 4711471").first(), Some(&(1..10)));
     }
 }

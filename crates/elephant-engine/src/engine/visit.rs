@@ -247,9 +247,12 @@ fn visit_all<T: Send>(
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
-    let mut visited = gather(inventory, traces, extent, progress, ids, look).visited();
+    let gathered = gather(inventory, traces, extent, progress, ids, look);
+    let joined = gathered.joined();
+    let mut visited = gathered.visited();
+    // An application that the filter leaves out may be the one that is missing.
     if extent.filter.is_everything() {
-        gc_logs::tell_unmatched(inventory, extent.limits, &mut visited);
+        gc_logs::tell_unmatched(inventory, &joined, extent.limits, &mut visited);
     }
     let Summary { applications, left_out, .. } = visited.summary;
     log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());

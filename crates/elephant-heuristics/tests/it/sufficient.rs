@@ -50,7 +50,7 @@ const NOT_SHOWN: &[(&str, &[&str])] = &[
         &["straggler-dos-index", "straggler-impact", "straggler-detection", "speculation-waste"],
     ),
     ("failures are measured", &["failed-attempts", "spark-stages-with-failed-tasks"]),
-    ("it names no setting", &["unfinished"]),
+    ("it names no setting", &["unfinished", "gc-stops", "heap-floor", "gc-failures", "gc-requests"]),
     ("how long tasks wait depends on other applications", &["wait-time"]),
     ("how long tasks wait for shuffle data depends on disks and network", &["spark-fetch-wait"]),
     (

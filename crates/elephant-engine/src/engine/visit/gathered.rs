@@ -2,7 +2,7 @@
 //! Everything that depends on several histories is done afterwards, so that it does not matter which run read which.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -99,6 +99,12 @@ impl<'a, T> Gathered<'a, T> {
     pub(super) fn with_confs(self, inventory: &Inventory) -> Self {
         let confs = inventory.confs.iter().map(|conf| (conf.path.clone(), conf.job_id.clone())).collect();
         Self { confs, ..self }
+    }
+
+    /// The files that were read in addition to histories: configurations and GC logs.
+    pub(super) fn joined(&self) -> BTreeSet<PathBuf> {
+        let joined = self.histories.iter().flat_map(|history| &history.outcome.confs);
+        joined.map(|path| path.to_path_buf()).collect()
     }
 
     /// All values.

@@ -1,15 +1,15 @@
 //! Joins the logs of garbage collectors to the applications whose processes wrote them, by the ids in their paths.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::Visited;
 use super::source::{SourceOutcome, error_problem};
 use crate::results::SourceProblem;
 use elephant_base::limits::Limits;
 use elephant_base::units::{Bytes, Millis};
-use elephant_gc_log::{GcLog, Owner, Process, parse_parts};
+use elephant_gc_log::{GcLog, Process, parse_parts};
 use elephant_input::inventory::{GcLogFile, Inventory};
 use elephant_model::model::{Application, ProcessGcLog};
 use elephant_parse::{Level, Problem};
@@ -82,23 +82,22 @@ fn damage(source: &str, log: &GcLog) -> Option<SourceProblem> {
             "{count} lines of the GC log were not understood, the first is {line}; they are not counted"
         ),
     };
-    Some(told(source.to_owned(), "gc-log-lines", message))
+    Some(told(source.to_owned(), Level::Info, "gc-log-lines", message))
 }
 
-fn told(source: String, code: &'static str, message: String) -> SourceProblem {
-    SourceProblem {
-        source,
-        problem: Problem { level: Level::Info, code: code.into(), position: None, message, count: 1 },
-    }
+fn told(source: String, level: Level, code: &'static str, message: String) -> SourceProblem {
+    SourceProblem { source, problem: Problem { level, code: code.into(), position: None, message, count: 1 } }
 }
 
-/// Logs that belong to no application that was read. Those that the user named are told with what they hold.
-pub(super) fn tell_unmatched<T>(inventory: &Inventory, limits: &Limits, visited: &mut Visited<T>) {
-    let mut read_ids: Vec<&str> = visited.applications.iter().map(|visit| Owner::key_of(&visit.id)).collect();
-    read_ids.sort_unstable();
-    let is_unmatched = |file: &&GcLogFile| {
-        file.owner.as_ref().is_none_or(|owner| read_ids.binary_search(&owner.key()).is_err())
-    };
+/// Logs that belong to no application that was read, as they are not among the `joined` files. Those that the user named are
+/// told with what they hold.
+pub(super) fn tell_unmatched<T>(
+    inventory: &Inventory,
+    joined: &BTreeSet<PathBuf>,
+    limits: &Limits,
+    visited: &mut Visited<T>,
+) {
+    let is_unmatched = |file: &&GcLogFile| !joined.contains(file.part.file());
     let unmatched: Vec<&GcLogFile> = inventory.gc_logs.iter().filter(is_unmatched).collect();
     if unmatched.is_empty() {
         return;
@@ -107,7 +106,10 @@ pub(super) fn tell_unmatched<T>(inventory: &Inventory, limits: &Limits, visited:
     for file in unmatched.into_iter().filter(|file| file.named_by_user).take(TOLD) {
         let source = file.path.display().to_string();
         let problem = match read(&[file], limits) {
-            Ok(log) => told(source, "gc-log-unmatched", format!("{}; {}", why(file), in_words(&log))),
+            Ok(log) => {
+                let message = format!("{}; {}", why(file), in_words(&log));
+                told(source, Level::Warning, "gc-log-unmatched", message)
+            }
             Err(message) => error_problem(source, "unreadable", message),
         };
         visited.problems.push(problem);

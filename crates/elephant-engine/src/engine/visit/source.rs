@@ -159,8 +159,7 @@ fn look_into_all<'a, T>(
     log_parsed(&name, &parsed, started);
     let Parsed { applications, confs: mut embedded, problems, part_problems, beyond_memory: _ } = parsed;
     outcome.problems = all_problems(&name, problems, part_problems);
-    let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
-    if applications.is_empty() && !told_why {
+    if applications.is_empty() && !outcome.problems.iter().any(|entry| entry.problem.level == Level::Error) {
         outcome.problems.push(no_events(&name));
     }
     let parts = part_names(source, applications.len() > 1);

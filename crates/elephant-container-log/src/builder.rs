@@ -70,7 +70,7 @@ impl Builder {
     /// The log line before the chain that has just begun: what was done when it was thrown.
     pub(crate) fn context(&mut self, text: &str) {
         if let Some(open) = &mut self.open {
-            open.raw.context = super::chain::prefix(text, limits::MESSAGE).to_owned();
+            super::chain::prefix(text, limits::MESSAGE).clone_into(&mut open.raw.context);
             open.raw.ids.scan(text);
         }
     }

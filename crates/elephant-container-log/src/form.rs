@@ -2,6 +2,7 @@
 
 use super::layout::stripped;
 use super::lines::cleaned;
+use super::sections::Header;
 use super::{envelope, frame, head, json_line, python, sections};
 
 /// The form of a log.
@@ -101,7 +102,6 @@ fn by_lines(start: &[u8]) -> Option<Form> {
         if json_line::lines(&line).is_some() {
             return Some(Form::Json);
         }
-        use sections::Header;
         match sections::header(&line) {
             Some(Header::Container(_)) => return Some(Form::YarnLogs),
             Some(Header::LogType(_) | Header::Length(_) | Header::Contents) => headers += 1,

@@ -98,7 +98,7 @@ impl Ids {
     fn word(&mut self, word: &str) {
         // Names of files and folders have ids in them: `job_1_0001-ann.jhist`.
         let mut rest = word;
-        while let Some(at) = rest.find(|c: char| matches!(c, 'a' | 'c' | 't' | 'j')) {
+        while let Some(at) = rest.find(['a', 'c', 't', 'j']) {
             rest = rest.get(at..).unwrap_or_default();
             let found = id_at(rest);
             if let Some((sort, id)) = found {
@@ -170,7 +170,7 @@ fn id_at(text: &str) -> Option<(Sort, &str)> {
     let mut parts = 0;
     while parts < *most {
         let part = text.get(end..)?;
-        let len = part.bytes().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let len = part.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let (part, _) = part.split_at_checked(len)?;
         let is_kind = ["m", "r", "s", "c", "j"].contains(&part);
         let is_epoch = parts == 0 && part.strip_prefix('e').is_some_and(is_number);

@@ -121,31 +121,22 @@ fn aggregated_logs_are_refused_with_the_command_that_reads_them() {
 }
 
 #[test]
-fn the_logs_of_a_mapreduce_job_are_joined_by_its_attempts() {
+fn the_logs_of_a_mapreduce_job_are_joined_by_the_containers_of_its_application() {
+    const NUMBER: &str = "1795255938536_0001";
+    let histories = [elephant_testing::root().join("testdata/done")];
     let folder = tempfile::tempdir().unwrap();
-    let history = elephant_testing::root().join("testdata");
-    let jobs: Vec<PathBuf> =
-        vec![history.join("heuristics/job-exception"), history.join("heuristics/failed-attempts")];
-    let before = report(&jobs, Options::default(), &[]);
-    let failed =
-        before.applications.iter().find(|app| app.troubles.iter().any(|trouble| trouble.failure.is_some()));
-    let app = failed.unwrap();
-    let number = app.id.strip_prefix("job_").unwrap();
     let log = format!(
-        "Container: container_{number}_01_000002 on host_45454\n==============================\nLogType:syslog\nLogContents:\n\
+        "Container: container_{NUMBER}_01_000002 on host_45454\n==============================\nLogType:syslog\nLogContents:\n\
          2026-01-01 00:00:00,000 WARN [main] org.apache.hadoop.mapred.YarnChild: Exception running child : \
          java.lang.OutOfMemoryError: Java heap space\n\tat com.acme.Mapper.map(Mapper.java:12)\n\nEnd of LogType:syslog\n"
     );
     fs::write(folder.path().join("app.log"), log).unwrap();
     let options = Options { logs: vec![folder.path().to_path_buf()], ..Options::default() };
-    let after = report(&jobs, options, &[]);
-    let joined = application(&after, &app.id);
-    assert!(
-        after.problems.iter().all(|problem| problem.problem.code != "log-without-history"),
-        "{:?}",
-        after.problems
-    );
-    for logged in logged(joined) {
-        assert_eq!(logged.frame.as_deref(), Some("com.acme.Mapper.map (Mapper.java:12)"));
-    }
+    let report = report(&histories, options, &[]);
+    let logged = logged(application(&report, &format!("job_{NUMBER}")));
+    let first = logged.first().unwrap();
+    assert_eq!((first.kind.as_str(), first.line), ("heap-space", 5));
+    assert_eq!(first.frame.as_deref(), Some("com.acme.Mapper.map (Mapper.java:12)"));
+    let codes: Vec<_> = report.problems.iter().map(|problem| problem.problem.code.as_ref()).collect();
+    assert!(!codes.contains(&"log-without-history"), "{codes:?}");
 }

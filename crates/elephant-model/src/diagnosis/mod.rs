@@ -38,12 +38,14 @@ pub struct Diagnosis {
 /// because the first causes the others. Among equally specific ones, that of the last "Caused by:" counts, as it is the
 /// root cause. Frames of stack traces are ignored. Only the first and last 32 KiB of a long text are read, so the time
 /// is bounded.
+#[must_use]
 pub fn classify(text: &str) -> Option<Diagnosis> {
     classify_by(text, |code| exit::exit_code(code).map(|code| code.kind))
 }
 
 /// As [`classify`], for a line or an exception in a log of a process. A log has more than the one message of a history: where
 /// a limit was exceeded, it says so, and a process that was killed without one may have been killed for any reason.
+#[must_use]
 pub fn classify_log(text: &str) -> Option<Diagnosis> {
     classify_by(text, |code| match code {
         SIGKILL => Some(FailureKind::ExecutorLost),

@@ -132,7 +132,8 @@ impl Skewness {
                 vertex,
                 total: groups.iter().map(|group| group.tasks.len() as u64).sum(),
                 bytes: two_groups(&bytes),
-                seconds: times.in_units_of(MILLIS_PER_SECOND),
+                // Dr. Elephant compares whole seconds.
+                seconds: times.in_units_of(Millis::from_secs(1).get().cast_signed()),
                 times,
             }
         };
@@ -171,9 +172,6 @@ impl Skewness {
             .advice(|| vec![Advice::new(remedy(*role))])
     }
 }
-
-/// Dr. Elephant compares times in whole seconds.
-const MILLIS_PER_SECOND: i64 = Millis::from_secs(1).get().cast_signed();
 
 impl Skew {
     /// The worse of the two judgements; of equals, that on data, which has a remedy.

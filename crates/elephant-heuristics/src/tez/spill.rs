@@ -7,6 +7,7 @@ use crate::mapreduce::{MissingCounters, counter, four_decimals};
 use elephant_base::severity::Severity;
 use elephant_base::units::Bytes;
 use elephant_catalogue::{Check, Rule, load};
+use elephant_model::engine_facts::hadoop::LARGEST_SORT_BUFFER_MIB;
 use elephant_model::model::Application;
 use elephant_model::model::conf::ConfKey;
 use elephant_model::model::counters::Counter;
@@ -115,7 +116,8 @@ fn advice(app: &Application, tasks: &Tasks<'_>) -> Vec<Advice> {
     let needed =
         largest.and_then(|bytes| u64::try_from(bytes).ok()).map(|bytes| bytes.div_ceil(Bytes::PER_MIB));
     let now = app.conf.mebibytes(ConfKey::TezSortMb).map(Bytes::whole_mib);
-    let larger = needed.filter(|mib| (1..2048).contains(mib) && now.is_none_or(|now| *mib > now));
+    let larger =
+        needed.filter(|mib| (1..=LARGEST_SORT_BUFFER_MIB).contains(mib) && now.is_none_or(|now| *mib > now));
     let buffer = larger.map(|mib| {
         let buffer = change(app, ConfKey::TezSortMb, mib);
         Advice::new("if the heap has room, sort the output of a task at once").set([buffer]).conditional()

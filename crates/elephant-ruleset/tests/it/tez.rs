@@ -1,8 +1,9 @@
 //! Dr. Elephant's own tests of Tez as an oracle. Each entry is written as an answer of the timeline server, read by the
 //! parser and judged with the preset.
 
+use elephant_analysis::metrics::run_time;
 use elephant_base::severity::Severity;
-use elephant_model::model::Application;
+use elephant_model::model::{Application, Status};
 use elephant_parse::tez;
 use elephant_ruleset::{RuleFile, RuleSet};
 use elephant_testing::tez::Dag;
@@ -110,4 +111,70 @@ fn faults_of_dr_elephant_hold_only_with_its_preset() {
     let no_time =
         json!([{"role": "map", "count": 5, "time": {"total_ms": 0}, "counters": {"HDFS_BYTES_READ": 5}}]);
     assert_eq!(both(no_time, "tez-mapper-speed"), [None, None]);
+}
+
+/// The sample: the records of its tasks are not in the answer.
+#[test]
+fn a_dag_that_failed_is_explained_and_nothing_else_is_judged() {
+    let Some(path) = elephant_testing::shared("corpus/tez/apache__ambari/tezDag-name-to-id.json") else {
+        return;
+    };
+    let parsed = tez::parse(&std::fs::read(path).unwrap());
+    let app = parsed.applications.into_iter().next().unwrap();
+    assert_eq!(
+        (app.id.as_str(), app.status, app.complete),
+        ("dag_1394502141829_0425_1", Status::Failed, false)
+    );
+    assert_eq!(run_time(&app).map(|time| time.get()), Some(74_017));
+    let before = app.submitted_at.zip(app.launched_at).map(|(at, start)| start.as_millis() - at.as_millis());
+    assert_eq!(before, Some(1333));
+    let evaluation = rules(&[]).evaluate(&app);
+    let of_tez = evaluation.findings.iter().filter(|finding| finding.rule.starts_with("tez-"));
+    let of_tez: Vec<_> = of_tez.map(|finding| (finding.rule.as_ref(), finding.message.to_string())).collect();
+    let [("tez-dag-failure", message)] = of_tez.as_slice() else { panic!("{of_tez:?}") };
+    assert!(
+        message.contains("Map 5 (1 task, 4 attempts)") && message.contains("ClassCastException"),
+        "{message}"
+    );
+}
+
+/// Groups that get each severity from none to critical, and the rules on map and on scope tasks that give it.
+fn series() -> Vec<([&'static str; 2], Vec<Value>)> {
+    let group = |count: u64, total_ms: u64, counters: Value| json!({"role": "map", "count": count, "time": {"total_ms": total_ms}, "counters": counters});
+    let skew = |times: u64| {
+        json!([
+            group(210, 60_000, json!({"HDFS_BYTES_READ": 64 << 20})),
+            group(2, 60_000, json!({"HDFS_BYTES_READ": (64 << 20) * times}))
+        ])
+    };
+    let gc =
+        |gc: u64| json!([group(4, 900_000, json!({"CPU_MILLISECONDS": 1_000_000, "GC_TIME_MILLIS": gc}))]);
+    let time = |minutes: u64| json!([group(10, minutes * 60_000, json!({}))]);
+    let speed = |mib: u64| json!([group(4, 1_800_000, json!({"S3A_BYTES_READ": mib * 1800 << 20}))]);
+    let memory = |mib: u64| json!([group(4, 60_000, json!({"PHYSICAL_MEMORY_BYTES": mib << 20}))]);
+    vec![
+        (["tez-mapper-skew", "tez-scope-skew"], [2, 4, 8, 10, 20].map(skew).into()),
+        (["tez-mapper-gc", "tez-scope-gc"], [5000, 12_000, 25_000, 35_000, 45_000].map(gc).into()),
+        (["tez-mapper-time", "tez-scope-time"], [11, 15, 30, 60, 120].map(time).into()),
+        (["tez-mapper-speed", "tez-scope-speed"], [60, 40, 20, 10, 2].map(speed).into()),
+        (["tez-mapper-memory", "tez-scope-memory"], [800, 550, 450, 350, 250].map(memory).into()),
+    ]
+}
+
+#[test]
+fn scope_tasks_are_judged_as_map_tasks() {
+    let rules = rules(&[]);
+    for (pair, groups) in series() {
+        for (rule, role) in pair.into_iter().zip(["map", "scope"]) {
+            let of = |groups: &Value| {
+                let mut groups = groups.clone();
+                for group in groups.as_array_mut().unwrap() {
+                    group["role"] = json!(role);
+                }
+                severity(&application(&groups, &[("tez.task.resource.memory.mb", "1000")]), &rules, rule)
+            };
+            let found: Vec<_> = groups.iter().map(of).collect();
+            assert_eq!(found, Severity::ALL.map(Some), "{rule}");
+        }
+    }
 }

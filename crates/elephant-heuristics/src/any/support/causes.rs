@@ -315,9 +315,7 @@ mod tests {
             Engine::MapReduce => elephant_sample::job(Vec::new(), &[]),
             Engine::Tez => Application::new(Engine::Tez),
         };
-        for (engine, cause) in
-            Cause::ALL.iter().flat_map(|&it| Engine::ALL.map(|engine| (engine, it)))
-        {
+        for (engine, cause) in Cause::ALL.iter().flat_map(|&it| Engine::ALL.map(|engine| (engine, it))) {
             let advice = remedy(&advised(&app(engine)), cause, "");
             let shown = advice.text.split_once("rules show ").and_then(|(_, rest)| rest.split('`').next());
             assert_eq!(advice.see_rule.as_deref(), shown, "{cause:?}");

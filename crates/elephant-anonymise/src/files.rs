@@ -92,7 +92,9 @@ pub fn rewritten(key: &Key, bytes: &[u8]) -> Option<Vec<u8>> {
     // A vector can always be written.
     let _ = match kind {
         SourceKind::JobConf => formats::configuration(&mut mask, bytes.to_vec(), &mut out),
-        kind if formats::is_known(kind) => formats::rewrite(&mut mask, kind, &mut { bytes }, longest, &mut out),
+        kind if formats::is_known(kind) => {
+            formats::rewrite(&mut mask, kind, &mut { bytes }, longest, &mut out)
+        }
         _ => return None,
     };
     Some(out)

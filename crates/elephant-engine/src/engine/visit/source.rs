@@ -259,9 +259,11 @@ pub(super) fn id_of(source: &Source, extent: Extent<'_>) -> Option<String> {
         }
         // A source holds several DAGs.
         SourceKind::TezJson | SourceKind::TezProto => return None,
-        SourceKind::JobConf | SourceKind::GcLog | SourceKind::ProcessLog | SourceKind::Trace(_) | SourceKind::Unrelated(_) => {
-            None
-        }
+        SourceKind::JobConf
+        | SourceKind::GcLog
+        | SourceKind::ProcessLog
+        | SourceKind::Trace(_)
+        | SourceKind::Unrelated(_) => None,
     };
     let is_stream = source.parts.iter().any(Part::is_stream);
     if is_stream {

@@ -164,7 +164,7 @@ fn corpus_run_completes() {
     let jhist = elephant_testing::listed(&corpus, "mr-jhist").len() as u64;
     assert!(report.summary.applications >= jhist);
     let seen: BTreeSet<&str> = report.applications.iter().map(|app| app.engine.name()).collect();
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["mapreduce", "spark"]);
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["mapreduce", "spark", "tez"]);
     let summary = report.summary;
     assert_eq!(summary.files_found, summary.files_analysed + summary.files_skipped + summary.files_failed);
 }

@@ -167,7 +167,7 @@ fn wrong_patterns_times_and_rules_are_refused_with_a_reason() {
     for (args, words) in [
         (&["--name", "/(/"], "invalid regular expression"),
         (&["--since", "yesterday"], "expected a time such as 2026-11-20"),
-        (&["--engine", "tez"], "mapreduce, spark"),
+        (&["--engine", "flink"], "mapreduce, spark"),
         (&["--rule", "mapper-skw"], "did you mean \"mapper-skew\""),
         (&["--rule", "no-such-thing-at-all"], "rules list"),
     ] {

@@ -319,9 +319,10 @@ fn filters_select_and_prune_removes() {
             report["total"]["applications_count"].as_u64().unwrap()
         };
         let all = count(&[]);
-        let (spark, mapreduce) = (count(&["--engine", "spark"]), count(&["--engine", "mapreduce"]));
-        assert!(spark > 0 && mapreduce > 0);
-        assert_eq!(spark + mapreduce, all);
+        let of = ["spark", "mapreduce", "tez"].map(|engine| count(&["--engine", engine]));
+        let [spark, mapreduce, tez] = of;
+        assert!(spark > 0 && mapreduce > 0 && tez > 0);
+        assert_eq!(of.into_iter().sum::<u64>(), all);
         let analyzed =
             json(&["analyze", "--quiet", "--user", "a*", &path])["applications"].as_array().unwrap().len();
         assert_eq!(count(&["--user", "a*"]), analyzed as u64);

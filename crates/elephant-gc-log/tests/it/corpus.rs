@@ -213,7 +213,7 @@ fn all_samples_are_read() {
             "microsoft__gctoolkit-testdata/preunified/ps/details/memoryleak2.log",
             Some(Collector::Parallel),
             863,
-            0,
+            81_231_673,
         ),
         (
             "microsoft__gctoolkit-testdata/preunified/ps/details/tenuring/gccause/180/1398331617.vgc",

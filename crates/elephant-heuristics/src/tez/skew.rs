@@ -46,17 +46,17 @@ pub(super) const MAPPER: Rule =
     rule!(DrElephant { version: "master" }, "tez-mapper-skew", "Tez Mapper Skew", tells Skew, Skew, |layers, _| load(
         layers, |p| Skewness(Role::Mapper, p)
     ))
-    .measured_by("deviation", Worse::Higher);
+    .measured_by("deviation_ratio", Worse::Higher);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "master" }, "tez-reducer-skew", "Tez Reducer Skew", tells Skew, Skew, |layers, _| load(
         layers, |p| Skewness(Role::Reducer, p)
     ))
-    .measured_by("deviation", Worse::Higher);
+    .measured_by("deviation_ratio", Worse::Higher);
 pub(super) const SCOPE: Rule =
     rule!(DrElephant { version: "master" }, "tez-scope-skew", "Tez Scope Skew", tells Skew, Skew, |layers, _| load(
         layers, |p| Skewness(Role::Scope, p)
     ))
-    .measured_by("deviation", Worse::Higher);
+    .measured_by("deviation_ratio", Worse::Higher);
 
 /// The message of a finding about bytes.
 const OF_DATA: &str = "{place}{large} read {large_bytes} on average, {small} read {small_bytes} ({limit})";
@@ -153,7 +153,7 @@ impl Skewness {
         Judgement::of(subject, judged.severity)
             .tasks(of.total)
             .fact("tasks_count", Measure::Count(of.total))
-            .fact("deviation", Measure::Ratio(Some(deviation as f64)))
+            .fact("deviation_ratio", Measure::Ratio(Some(deviation as f64)))
             .fact("large_tasks_count", Measure::Count(groups.large.count))
             .fact("small_tasks_count", Measure::Count(groups.small.count))
             .fact("large_bytes", Measure::Size(to_bytes(of.bytes.large.mean)))

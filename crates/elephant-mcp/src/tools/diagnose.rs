@@ -183,7 +183,7 @@ impl Question for Diagnose {
         let found = context.application(&self.application, self.which)?;
         let mut part = Part::after(self.cursor.as_ref())?;
         let about = About::of(&found);
-        part.line(&about.line.to_string());
+        part.line(&about.to_string());
         let told = match context.analysis(&found.stored) {
             Ok(analysis) => of_history(&analysis)?,
             Err(Failure::Gone(why)) => of_store(&found.stored, &why),

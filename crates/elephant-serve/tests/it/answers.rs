@@ -112,8 +112,8 @@ fn metrics_count_answers_and_sum_the_store() {
     let json = |path: &str| -> serde_json::Value { serde_json::from_str(&server.get(path).body).unwrap() };
     let not_judged = json("/api/v1/not_judged");
     let counts = [
-        ("elephant_store_unjudged_applications ", &not_judged["applications_count"]),
-        ("elephant_store_unreadable_files ", &not_judged["files_count"]),
+        ("elephant_store_unjudged_applications ", &not_judged["not_judged"]["applications_count"]),
+        ("elephant_store_unreadable_files ", &not_judged["not_judged"]["files_count"]),
     ];
     for (name, count) in counts {
         assert_eq!(Some(of(name)), count.as_f64(), "{name}: {not_judged}");

@@ -172,11 +172,7 @@ fn look_into_all<'a, T>(
             continue;
         }
         let mut sources = parts.clone();
-        if let Some(tez) = &app.tez {
-            let conf = embedded.iter().find(|(id, _)| *id == tez.application_id);
-            app.conf = conf.map(|(_, conf)| conf.clone()).unwrap_or_default();
-            app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::TezQueue));
-        }
+        configure_dag(&mut app, &embedded);
         if app.engine == Engine::MapReduce {
             match embedded.iter().position(|(id, _)| *id == app.id) {
                 Some(at) => app.conf = embedded.swap_remove(at).1,
@@ -247,6 +243,14 @@ fn left_out_early<'a, T>(
         outcome.left_out = 1;
     }
     Some(outcome)
+}
+
+/// Gives a DAG of Tez the configuration of the application that ran it, which is that of its other DAGs, too.
+fn configure_dag(app: &mut Application, confs: &[(String, Conf)]) {
+    let Some(tez) = &app.tez else { return };
+    let conf = confs.iter().find(|(id, _)| *id == tez.application_id);
+    app.conf = conf.map(|(_, conf)| conf.clone()).unwrap_or_default();
+    app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::TezQueue));
 }
 
 /// The id in the name of a history, else the one at its beginning.

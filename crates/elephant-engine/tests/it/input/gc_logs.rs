@@ -80,7 +80,7 @@ fn logs_of_another_application_are_not_joined() {
     assert_eq!(
         told,
         [
-            "a GC log of 0, whose application was not read; G1, stops: 217, together 13.52 s, the longest 196 ms"
+            "a GC log of 0, whose application was not read; G1, stops: 217, together 13.523 s, the longest 256 ms"
         ]
     );
 }

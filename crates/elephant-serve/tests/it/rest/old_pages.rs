@@ -15,7 +15,7 @@ fn old_addresses_lead_to_pages_that_are_there() {
         ("/newhelp?topic=Shuffle%20%26%20Sort", "/rules/shuffle-sort"),
         ("/help?topic=Executor%20GC", "/rules/spark-executor-gc"),
         ("/help?topic=Exception", "/rules/job-exception"),
-        ("/help?topic=Tez%20Mapper%20GC", "/rules"),
+        ("/help?topic=Tez%20Mapper%20GC", "/rules/tez-mapper-gc"),
         ("/jobhistory", "/"),
         ("/newflowhistory?flow-def-id=nightly&select-graph-type=time", "/flow/nightly"),
         ("/flowhistory?flow-def-id=nightly", "/flow/nightly"),

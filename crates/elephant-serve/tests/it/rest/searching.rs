@@ -105,10 +105,11 @@ fn the_options_are_the_rules_and_types() {
     let severities: Vec<Value> =
         severities.map(|(name, value): (&str, u64)| json!({"name": name, "value": value})).collect();
     assert_eq!(options["severities"], json!(severities));
-    let [mapreduce, spark] = options["jobcategory"].as_array().unwrap().as_slice() else {
+    let [mapreduce, spark, tez] = options["jobcategory"].as_array().unwrap().as_slice() else {
         panic!("{options}")
     };
-    assert_eq!((&mapreduce["name"], &spark["name"]), (&json!("MAPREDUCE"), &json!("SPARK")));
+    let names = [mapreduce, spark, tez].map(|category| category["name"].as_str().unwrap());
+    assert_eq!(names, ["MAPREDUCE", "SPARK", "TEZ"]);
     assert_eq!(spark["jobtypes"], json!([{"name": "Spark"}]));
     assert!(mapreduce["jobtypes"].as_array().unwrap().contains(&json!({"name": "HadoopJava"})));
     let has = |category: &Value, name: &str| {

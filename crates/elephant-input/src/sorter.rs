@@ -139,7 +139,7 @@ fn add_source(found: Found, inventory: &mut Inventory) {
         Ok((_, SourceKind::GcLog)) => {
             let path = path.as_path().to_path_buf();
             let owner = Owner::in_path(&path);
-            inventory.gc_logs.push(GcLogFile { owner, path, part, named_by_user });
+            inventory.gc_logs.push(GcLogFile { path, part, owner, named_by_user });
         }
         Ok((_, SourceKind::Unrelated(reason))) => {
             if let (Reason::Archive, SourcePath::Member(path)) = (reason, &path) {

@@ -363,7 +363,7 @@ impl Sums {
         above_none
             .filter(|(_, count)| *count > 0)
             .map(|(severity, _)| severity)
-            .last()
+            .next_back()
             .unwrap_or(Severity::None)
     }
 }

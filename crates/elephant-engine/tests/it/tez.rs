@@ -31,11 +31,11 @@ fn a_dag_that_failed_names_its_vertex_and_its_cause() {
     let [app] = report.applications.as_slice() else { panic!("{:?}", report.problems) };
     assert_eq!((app.engine, app.status, app.complete), (Engine::Tez, Status::Failed, false));
     assert_eq!(app.id, "dag_1394502141829_0425_1");
-    assert_eq!(app.metrics.run_time.map(|time| time.get()), Some(74_017));
+    assert_eq!(app.metrics.run_time.map(elephant_base::units::Millis::get), Some(74_017));
     let before = app.submitted_at.zip(app.started_at).map(|(at, start)| start.as_millis() - at.as_millis());
     assert_eq!(before, Some(1333));
     let found = app.findings.iter().find(|finding| finding.rule == "tez-dag-failure").unwrap();
-    let message = found.message.to_string();
+    let message = found.message.clone();
     assert!(
         message.contains("Map 5 (1 task, 4 attempts)") && message.contains("ClassCastException"),
         "{message}"
@@ -97,7 +97,7 @@ fn all_forms_are_judged_alike() {
         assert!(app.complete);
         app.findings
             .iter()
-            .map(|finding| (finding.rule.to_string(), finding.severity, finding.message.to_string()))
+            .map(|finding| (finding.rule.to_string(), finding.severity, finding.message.clone()))
             .collect::<Vec<_>>()
     };
     let [timeline, simple, proto] = forms(root.path()).map(findings);

@@ -44,8 +44,7 @@ pub(super) fn kind(head: &[u8], body: &[u8]) -> Option<SourceKind> {
         return Some(SourceKind::TezProto);
     }
     let has = |sign: &&[u8]| memmem::find(body, sign).is_some();
-    let is_of_tez =
-        may_follow(body) && (SIGNS.iter().any(|sign| has(sign)) || QUERIES.iter().all(|sign| has(sign)));
+    let is_of_tez = may_follow(body) && (SIGNS.iter().any(&has) || QUERIES.iter().all(has));
     is_of_tez.then_some(SourceKind::TezJson)
 }
 

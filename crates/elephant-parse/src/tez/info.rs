@@ -113,7 +113,7 @@ impl Info {
         match (key, value) {
             ("counters", value) => replace(&mut self.counters, RawCounters::read(value)),
             ("tezVersion", Value::Object(mut of)) => {
-                replace(&mut self.version, of.remove("version").and_then(text))
+                replace(&mut self.version, of.remove("version").and_then(text));
             }
             ("query" | "QUERY", Value::Object(mut of)) => {
                 replace(&mut self.query, of.remove("queryText").and_then(text));

@@ -168,7 +168,9 @@ fn failure(error: serde_json::Error, at: u64, problems: &mut Problems) -> Option
     let position = Some(Position::Byte(at));
     if error.is_io() {
         let error = io::Error::from(error);
-        if error.get_ref().is_some_and(|inner| inner.is::<TooLong>()) {
+        if error.get_ref().is_some_and(
+            <dyn std::error::Error + std::marker::Send + std::marker::Sync + 'static>::is::<TooLong>,
+        ) {
             problems.warn(limits::REACHED, position, || {
                 "a record is longer than the limit and was skipped; its contents are missing (raise --max-line)".to_owned()
             });

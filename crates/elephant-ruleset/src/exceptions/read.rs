@@ -193,18 +193,12 @@ impl<'r> Reader<'r> {
         };
         let mut origins = Vec::new();
         for word in written {
-            match Origin::ALL.into_iter().find(|origin| origin.name() == word) {
-                Some(origin) => origins.push(origin),
-                None => {
-                    let words = Origin::ALL.map(Origin::name);
-                    let message = format!("unknown source \"{word}\"; expected {}", words.join(", "));
-                    self.problems.error(
-                        self.file,
-                        &node.span,
-                        message,
-                        did_you_mean(&word, words.into_iter()),
-                    );
-                }
+            if let Some(origin) = Origin::ALL.into_iter().find(|origin| origin.name() == word) {
+                origins.push(origin)
+            } else {
+                let words = Origin::ALL.map(Origin::name);
+                let message = format!("unknown source \"{word}\"; expected {}", words.join(", "));
+                self.problems.error(self.file, &node.span, message, did_you_mean(&word, words.into_iter()));
             }
         }
         origins

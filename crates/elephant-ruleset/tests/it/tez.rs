@@ -125,12 +125,12 @@ fn a_dag_that_failed_is_explained_and_nothing_else_is_judged() {
         (app.id.as_str(), app.status, app.complete),
         ("dag_1394502141829_0425_1", Status::Failed, false)
     );
-    assert_eq!(run_time(&app).map(|time| time.get()), Some(74_017));
+    assert_eq!(run_time(&app).map(elephant_base::units::Millis::get), Some(74_017));
     let before = app.submitted_at.zip(app.launched_at).map(|(at, start)| start.as_millis() - at.as_millis());
     assert_eq!(before, Some(1333));
     let evaluation = rules(&[]).evaluate(&app);
     let of_tez = evaluation.findings.iter().filter(|finding| finding.rule.starts_with("tez-"));
-    let of_tez: Vec<_> = of_tez.map(|finding| (finding.rule.as_ref(), finding.message.to_string())).collect();
+    let of_tez: Vec<_> = of_tez.map(|finding| (finding.rule.as_ref(), finding.message.clone())).collect();
     let [("tez-dag-failure", message)] = of_tez.as_slice() else { panic!("{of_tez:?}") };
     assert!(
         message.contains("Map 5 (1 task, 4 attempts)") && message.contains("ClassCastException"),
@@ -150,7 +150,7 @@ fn series() -> Vec<([&'static str; 2], Vec<Value>)> {
     let gc =
         |gc: u64| json!([group(4, 900_000, json!({"CPU_MILLISECONDS": 1_000_000, "GC_TIME_MILLIS": gc}))]);
     let time = |minutes: u64| json!([group(10, minutes * 60_000, json!({}))]);
-    let speed = |mib: u64| json!([group(4, 1_800_000, json!({"S3A_BYTES_READ": mib * 1800 << 20}))]);
+    let speed = |mib: u64| json!([group(4, 1_800_000, json!({"S3A_BYTES_READ": (mib * 1800) << 20}))]);
     let memory = |mib: u64| json!([group(4, 60_000, json!({"PHYSICAL_MEMORY_BYTES": mib << 20}))]);
     vec![
         (["tez-mapper-skew", "tez-scope-skew"], [2, 4, 8, 10, 20].map(skew).into()),

@@ -42,7 +42,7 @@ fn of_part(app: &Application, subject: &Subject) -> String {
         Subject::Query(id) => query(app, *id),
         Subject::Vertex(number) => {
             let vertex = app.tez.as_ref().and_then(|tez| tez.vertex(*number));
-            vertex.map_or_else(|| subject.name().into_owned(), |vertex| vertex.title())
+            vertex.map_or_else(|| subject.name().into_owned(), elephant_model::model::tez::Vertex::title)
         }
         _ => subject.name().into_owned(),
     }

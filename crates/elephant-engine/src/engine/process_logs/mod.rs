@@ -182,12 +182,11 @@ impl ReadLog {
         let is_of = move |chain: &&Chain| {
             let container =
                 chain.section.and_then(|place| self.digest.sections.get(place)?.container.as_deref());
-            match container {
-                Some(container) => ids_in(container).applications.contains(id),
-                None => {
-                    let named = &chain.ids.applications;
-                    self.applications.len() == 1 || named.is_empty() || named.contains(id)
-                }
+            if let Some(container) = container {
+                ids_in(container).applications.contains(id)
+            } else {
+                let named = &chain.ids.applications;
+                self.applications.len() == 1 || named.is_empty() || named.contains(id)
             }
         };
         self.digest.chains.iter().filter(is_of).filter(|chain| !chain.is_echo() && chain.kind.is_some())

@@ -113,7 +113,11 @@ impl Usage {
         let peak = app.groups.iter().flat_map(|group| {
             group.winners().filter_map(|row| group.attempts.bytes(row, Counter::PhysicalMemoryBytes))
         });
-        let Some(peak) = peak.max().filter(|peak| peak.get() > 0) else { return Vec::new() };
+        let Some(peak) = peak.max().filter(|peak| peak.get() > 0) else {
+            return vec![Advice::new(
+                "find out why no task reports its memory before changing containers".to_owned(),
+            )];
+        };
         let needed = Bytes::from_f64(peak.as_f64() * (1.0 + params.headroom.get())).unwrap_or(peak);
         // YARN rounds requests up to multiples of its smallest container.
         let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).map_or(1, Bytes::whole_mib).max(1);

@@ -89,9 +89,8 @@ fn field(key: &str) -> Option<Context> {
         | "Removed Time"
         | "eventTime" => Context::TIME,
         "Spark Properties" | "Hadoop Properties" | "System Properties" | "Metrics Properties"
-        | "JVM Information" | "Classpath Entries" | "Properties" | "modifiedConfigs" | "Attributes" => {
-            Context::SETTINGS
-        }
+        | "JVM Information" | "Properties" | "modifiedConfigs" | "Attributes" => Context::SETTINGS,
+        "Classpath Entries" => Context::names(Meaning::Path),
         "Log Urls" => Context { members: Members::Settings, ..Context::of(Meaning::Path) },
         "RDD Info" => Context::within(Meaning::Word, "RDD Info"),
         "Accumulables" | "Accumulator Updates" => Context::within(Meaning::Word, "Accumulables"),
@@ -115,7 +114,7 @@ fn text(key: &str) -> Option<Meaning> {
         "Event" | "Class Name" | "Declaring Class" | "Method Name" => Meaning::Class,
         "File Name" => Meaning::Source,
         "Spark Version" => Meaning::Version,
-        "Host" | "host" | "Hostname" | "hostname" => Meaning::Host,
+        "Host" | "host" | "Host Name" | "Hostname" | "hostname" => Meaning::Host,
         "User" | "user" => Meaning::User,
         "App Name" | "name" | "Name" | "appName" => Meaning::Title,
         "App ID" | "App Attempt ID" | "Executor ID" | "Executor Id" | "executorId" | "Block ID" | "id"

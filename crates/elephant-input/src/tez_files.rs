@@ -40,17 +40,15 @@ fn common(source: &Source) -> Common {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
     let is_named = source.kind == Some(SourceKind::TezProto) || name.starts_with("history.txt");
-    match application(name).filter(|_| is_named) {
+    if let Some(id) = application(name).filter(|_| is_named) {
         // Files of an archive belong together, and not to those outside.
-        Some(id) => Common::Application(archive(source), id.to_owned()),
-        None => {
-            let of_type = folder
-                .file_name()
-                .and_then(|name| name.to_str())
-                .filter(|name| TYPES.iter().any(|prefix| name.starts_with(prefix)));
-            Common::Folder(of_type.and_then(|_| folder.parent()).unwrap_or(folder).to_path_buf())
-        }
+        return Common::Application(archive(source), id.to_owned());
     }
+    let of_type = folder
+        .file_name()
+        .and_then(|name| name.to_str())
+        .filter(|name| TYPES.iter().any(|prefix| name.starts_with(prefix)));
+    Common::Folder(of_type.and_then(|_| folder.parent()).unwrap_or(folder).to_path_buf())
 }
 
 /// The archive that holds a source; an empty path if none does.

@@ -78,7 +78,9 @@ pub(super) fn check(own: &[ExceptionRule], problems: &mut Problems) {
         return;
     }
     let classifier = classifier(own);
-    own.iter().for_each(|rule| rule.check_examples(&classifier, problems));
+    for rule in own {
+        rule.check_examples(&classifier, problems);
+    }
 }
 
 impl ExceptionRule {

@@ -81,7 +81,8 @@ impl Dag {
             for (event, at, facts) in steps {
                 let record = json!({"entityId": id, "entityType": kind, "otherInfo": facts,
                     "events": [{"eventType": event, "ts": at}]});
-                text += &format!("{record}\u{1}\n");
+                text.push_str(&record.to_string());
+                text.push_str("\u{1}\n");
             }
         }
         text

@@ -190,7 +190,9 @@ impl Reading {
         let recent = self.alerts.as_ref().map(begin).transpose().map_err(failed)?;
         let lags = Lags::default();
         let see = |app: &ApplicationReport| {
-            recent.iter().for_each(|recent| recent.see(app));
+            if let Some(recent) = &recent {
+                recent.see(app);
+            }
             lags.see(app, now());
         };
         let (stored, read) = keep_new((&mut store, place), paths, rules, Limits::default(), &see)?;

@@ -162,7 +162,7 @@ fn frames_that_are_wrapped_are_joined_and_logs_may_begin_within_a_trace() {
 fn long_chains_are_bounded_and_keep_their_innermost_cause() {
     let mut log = "a.b.OuterException: x\n".to_owned();
     for number in 0..300 {
-        log += &format!("Caused by: a.b.C{number}Exception: x\n\tat a.B.c(B.java:1)\n");
+        log.extend(["Caused by: a.b.C", &number.to_string(), "Exception: x\n\tat a.B.c(B.java:1)\n"]);
     }
     let mut builder = Builder::default();
     for (number, line) in log.lines().enumerate() {

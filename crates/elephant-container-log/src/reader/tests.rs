@@ -102,7 +102,7 @@ fn hostile_logs_are_bounded_and_every_skip_is_told() {
     let mut log = String::new();
     for number in 0..limits::FINGERPRINTS + 5 {
         let name: String = number.to_string().bytes().map(|byte| char::from(b'a' + byte - b'0')).collect();
-        log += &format!("a.b.{name}Exception: x\n\tat a.B.{name}(B.java:1)\n");
+        log.extend(["a.b.", &name, "Exception: x\n\tat a.B.", &name, "(B.java:1)\n"]);
     }
     log += &"x".repeat(limits::LINE + 1);
     let digest = digest(Form::Text, &log);

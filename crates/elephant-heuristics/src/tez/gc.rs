@@ -1,7 +1,7 @@
 //! `tez-mapper-gc`, `tez-reducer-gc`, `tez-scope-gc`: tasks spend much time in garbage collection (Dr. Elephant
 //! `tez.heuristics.GenericGCHeuristic`).
 
-use super::support::{Role, Tasks};
+use super::support::{Role, Tasks, Unjudged};
 use crate::declare::tez as rule;
 use crate::mapreduce::{MissingCounters, counter, run_time, to_millis};
 use elephant_base::stats::truncated_mean;
@@ -63,14 +63,14 @@ impl Check for Collection {
         let Self(role, params) = self;
         let tasks = match Tasks::of(app, *role, params.only_succeeded_jobs) {
             Ok(tasks) => tasks,
-            Err(verdict) => return verdict,
+            Err(why) => return why.into(),
         };
         if let Some(verdict) = tasks.unreadable(app, &[Counter::GcTimeMillis, Counter::CpuMilliseconds]) {
             return verdict;
         }
         let Means { gc, cpu, run } = match params.means(&tasks) {
             Ok(means) => means,
-            Err(verdict) => return verdict,
+            Err(why) => return why.into(),
         };
         let ratio = gc as f64 / cpu as f64;
         let low = elephant_base::severity::Severity::Low;
@@ -110,7 +110,7 @@ impl Check for Collection {
 
 impl Gc {
     /// The means over tasks with all three values. A negative CPU time, which some clusters report, is no value.
-    fn means(&self, tasks: &Tasks<'_>) -> Result<Means, Verdict> {
+    fn means(&self, tasks: &Tasks<'_>) -> Result<Means, Unjudged> {
         let missing = self.missing_counters;
         let rows = tasks.winners().filter_map(|(group, row)| {
             let gc = counter(group, row, Counter::GcTimeMillis, missing)?;
@@ -119,11 +119,12 @@ impl Gc {
         });
         let rows: Vec<[i64; 3]> = rows.collect();
         if missing == MissingCounters::Unknown && rows.iter().all(|[_, cpu, _]| *cpu == 0) {
-            return Err(tasks.none_reports("GC_TIME_MILLIS, CPU_MILLISECONDS and a run time together"));
+            let what = "GC_TIME_MILLIS, CPU_MILLISECONDS and a run time together";
+            return Err(tasks.none_reports(what));
         }
         let mean = |part: fn(&[i64; 3]) -> i64| truncated_mean(&rows.iter().map(part).collect::<Vec<_>>());
         let means = (mean(|row| row[0]), mean(|row| row[1]), mean(|row| row[2]));
-        let (Some(gc), Some(cpu), Some(run)) = means else { return Err(Verdict::NotApplicable) };
+        let (Some(gc), Some(cpu), Some(run)) = means else { return Err(Unjudged::NotApplicable) };
         Ok(Means { gc, cpu, run })
     }
 }

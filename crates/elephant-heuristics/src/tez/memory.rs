@@ -57,7 +57,7 @@ impl Check for Usage {
         let Self(role, params) = self;
         let tasks = match Tasks::of(app, *role, params.only_succeeded_jobs) {
             Ok(tasks) => tasks,
-            Err(verdict) => return verdict,
+            Err(why) => return why.into(),
         };
         if let Some(verdict) = tasks.unreadable(app, &[Counter::PhysicalMemoryBytes]) {
             return verdict;
@@ -65,7 +65,7 @@ impl Check for Usage {
         let used = tasks.counters(Counter::PhysicalMemoryBytes, params.missing_counters);
         // Clusters that cannot measure memory log 0 for every task.
         if params.missing_counters == MissingCounters::Unknown && used.iter().all(|&bytes| bytes == 0) {
-            return tasks.none_reports("PHYSICAL_MEMORY_BYTES");
+            return tasks.none_reports("PHYSICAL_MEMORY_BYTES").into();
         }
         let assumed = || params.container_default.0.and_then(|size| Bytes::from_f64(size.get()));
         let Some(container) = container_of_tasks(app, *role == Role::Scope).or_else(assumed) else {

@@ -87,7 +87,7 @@ impl Check for Skewness {
         let Self(role, params) = self;
         let tasks = match Tasks::of(app, *role, params.only_succeeded_jobs) {
             Ok(tasks) => tasks,
-            Err(verdict) => return verdict,
+            Err(why) => return why.into(),
         };
         let counters: &[Counter] =
             if *role == Role::Reducer { &[Counter::ReduceShuffleBytes] } else { &Counter::INPUT_BYTES };
@@ -98,7 +98,7 @@ impl Check for Skewness {
             run_time(group, row).is_some() || self.bytes(group, row).is_some()
         };
         if params.missing_counters == MissingCounters::Unknown && !tasks.winners().any(has_data) {
-            return tasks.none_reports("bytes read or a run time");
+            return tasks.none_reports("bytes read or a run time").into();
         }
         let compared = self.compared(&tasks).into_iter().map(|of| (params.judge(app, &of), of));
         // Of equals, the first.

@@ -53,7 +53,7 @@ impl Check for Speeds {
         let Self(role, params) = self;
         let tasks = match Tasks::of(app, *role, params.only_succeeded_jobs) {
             Ok(tasks) => tasks,
-            Err(verdict) => return verdict,
+            Err(why) => return why.into(),
         };
         if let Some(verdict) = tasks.unreadable(app, &Counter::INPUT_BYTES) {
             return verdict;
@@ -67,7 +67,7 @@ impl Check for Speeds {
         let samples: Vec<(i64, i64)> = samples.collect();
         let nothing_read = samples.iter().all(|(bytes, _)| *bytes == 0);
         if missing == MissingCounters::Unknown && nothing_read {
-            return tasks.none_reports("bytes read from a file system and a run time");
+            return tasks.none_reports("bytes read from a file system and a run time").into();
         }
         let middle = |of: fn(&(i64, i64)) -> i64| median(&samples.iter().map(of).collect::<Vec<_>>());
         let middles = (middle(|(bytes, _)| *bytes), middle(|(_, time)| *time), middle(speed));

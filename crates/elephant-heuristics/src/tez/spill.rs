@@ -51,7 +51,7 @@ impl Check for Spilling {
         let Self(params) = self;
         let tasks = match Tasks::of(app, Role::Mapper, params.only_succeeded_jobs) {
             Ok(tasks) => tasks,
-            Err(verdict) => return verdict,
+            Err(why) => return why.into(),
         };
         if let Some(verdict) = tasks.unreadable(app, &[Counter::SpilledRecords, Counter::MapOutputRecords]) {
             return verdict;
@@ -60,7 +60,7 @@ impl Check for Spilling {
             (Some(sums), _) => sums,
             (None, MissingCounters::Zero) => (0, 0),
             (None, MissingCounters::Unknown) => {
-                return tasks.none_reports("SPILLED_RECORDS and OUTPUT_RECORDS");
+                return tasks.none_reports("SPILLED_RECORDS and OUTPUT_RECORDS").into();
             }
         };
         let ratio = if spilled == 0 { 0.0 } else { spilled as f64 / output as f64 };

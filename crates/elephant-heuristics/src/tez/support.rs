@@ -49,6 +49,21 @@ impl Role {
     }
 }
 
+/// Why tasks are not judged; small, so that it can be returned as an error.
+pub(super) enum Unjudged {
+    NotApplicable,
+    NotEvaluated(String),
+}
+
+impl From<Unjudged> for Verdict {
+    fn from(why: Unjudged) -> Self {
+        match why {
+            Unjudged::NotApplicable => Self::NotApplicable,
+            Unjudged::NotEvaluated(reason) => Self::NotEvaluated(reason),
+        }
+    }
+}
+
 /// The tasks of all vertices of a role.
 pub(super) struct Tasks<'a> {
     pub(super) role: Role,
@@ -56,10 +71,10 @@ pub(super) struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    /// The tasks to judge, or the verdict if there are none.
-    pub(super) fn of(app: &'a Application, role: Role, only_succeeded: bool) -> Result<Self, Verdict> {
+    /// The tasks to judge, or why there are none.
+    pub(super) fn of(app: &'a Application, role: Role, only_succeeded: bool) -> Result<Self, Unjudged> {
         if app.engine != Engine::Tez || (only_succeeded && app.status != Status::Succeeded) {
-            return Err(Verdict::NotApplicable);
+            return Err(Unjudged::NotApplicable);
         }
         let vertices: Vec<_> = app.vertices_with(role.processor()).collect();
         if !vertices.is_empty() {
@@ -78,9 +93,9 @@ impl<'a> Tasks<'a> {
             (None, _) if without_records > 0 => {
                 format!("there are no records of {} tasks (TEZ_TASK_ID)", role.name())
             }
-            (None, _) => return Err(Verdict::NotApplicable),
+            (None, _) => return Err(Unjudged::NotApplicable),
         };
-        Err(Verdict::NotEvaluated(reason))
+        Err(Unjudged::NotEvaluated(reason))
     }
 
     /// Number of tasks, with those of which nothing else is known.
@@ -111,10 +126,10 @@ impl<'a> Tasks<'a> {
         reason.map(Verdict::NotEvaluated)
     }
 
-    /// The verdict if no task has the data that a rule needs.
-    pub(super) fn none_reports(&self, what: &str) -> Verdict {
+    /// Why a rule is not evaluated if no task has the data that it needs.
+    pub(super) fn none_reports(&self, what: &str) -> Unjudged {
         let role = self.role.name();
-        Verdict::NotEvaluated(if self.winners().next().is_none() {
+        Unjudged::NotEvaluated(if self.winners().next().is_none() {
             format!("no {role} task ended successfully")
         } else {
             format!("no {role} task reports {what}")

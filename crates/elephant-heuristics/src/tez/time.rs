@@ -60,10 +60,10 @@ impl Check for RunTime {
         let Self(role, params) = self;
         let tasks = match Tasks::of(app, *role, params.only_succeeded_jobs) {
             Ok(tasks) => tasks,
-            Err(verdict) => return verdict,
+            Err(why) => return why.into(),
         };
         let times = tasks.run_times();
-        let Some(mean) = truncated_mean(&times) else { return tasks.none_reports("its start and end") };
+        let Some(mean) = truncated_mean(&times) else { return tasks.none_reports("its start and end").into() };
         let total = tasks.total();
         let short = params.short_run_time.severity(mean as f64);
         let many = params.num_tasks.severity(total as f64);

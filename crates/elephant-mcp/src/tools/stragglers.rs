@@ -291,7 +291,7 @@ impl Straggler {
         let mut line = self.subject.to_string();
         line.extend(self.task.map(|task| format!(", task {task}")));
         line.extend(self.node.as_ref().map(|node| format!(" on {node}")));
-        line.push_str(&format!(": {}", time(Number::of(self.duration_ms as f64))));
+        line.extend([": ".to_owned(), time(Number::of(self.duration_ms as f64))]);
         line.extend(self.cause.as_ref().map(|cause| format!(", {cause}")));
         line.extend(self.evidence.as_ref().map(|evidence| format!(": {evidence}")));
         line

@@ -9,7 +9,10 @@ use elephant_model::model::counters::CounterSet;
 
 /// The counters of a record before their names are looked up.
 #[derive(Debug, Default)]
-pub(super) struct RawCounters(Vec<(String, Vec<(String, Option<i64>)>)>);
+pub(super) struct RawCounters(Vec<Group>);
+
+/// The name of a group, and names and values of its counters; `None` where a value is no number.
+type Group = (String, Vec<(String, Option<i64>)>);
 
 impl RawCounters {
     /// Reads the value of `counters`; `None` if it has no groups.
@@ -39,7 +42,7 @@ impl RawCounters {
     }
 }
 
-fn group(mut group: Value) -> Option<(String, Vec<(String, Option<i64>)>)> {
+fn group(mut group: Value) -> Option<Group> {
     let Value::String(name) = group.get_mut("counterGroupName")?.take() else { return None };
     let Value::Array(counters) = group.get_mut("counters")?.take() else { return None };
     let counter = |mut counter: Value| {

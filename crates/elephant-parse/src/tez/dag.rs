@@ -52,7 +52,7 @@ impl DagDraft {
     /// Adds a record about the DAG or something in it.
     pub(super) fn add(&mut self, id: Id, info: Info, events: &[(String, i64)], others: OtherCounters) {
         let Self { app, names, vertices, .. } = self;
-        let shared = Shared { names, strings: &mut app.strings, others };
+        let shared = &mut Shared { names, strings: &mut app.strings, others };
         let number = match id {
             Id::App(_) => return,
             Id::Dag(_) => return self.add_to_dag(info, events),

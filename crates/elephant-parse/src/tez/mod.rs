@@ -28,7 +28,7 @@ use elephant_base::limits::{self, Limits};
 use elephant_input::window::ByteWindow;
 use proto::Message;
 pub(crate) use sequence_file::is_of_tez as is_proto;
-use sequence_file::{HeaderError, Next, Values};
+use sequence_file::{HeaderError, NAMES_LEN, Next, Values};
 
 /// One file of a history.
 pub struct Part<'a> {
@@ -102,8 +102,7 @@ fn read_window<R: Read>(
     problems: &mut Problems,
 ) -> bool {
     let most = limits.line_len().min(MAX_EVENT_LEN);
-    let magic = window.extend();
-    if let Err(error) = magic {
+    if let Err(error) = read_names(&mut window) {
         return stopped(&error, records, problems);
     }
     let failure = if is_proto(window.bytes()) {
@@ -114,6 +113,12 @@ fn read_window<R: Read>(
         outcome.stopped
     };
     failure.is_none_or(|error| stopped(&error, records, problems)) && !records.beyond_memory()
+}
+
+/// Reads as much as tells the form, even if a slow stream returns a few bytes at a time.
+fn read_names<R: Read>(window: &mut ByteWindow<R>) -> io::Result<()> {
+    while window.bytes().len() < NAMES_LEN && window.extend()? {}
+    Ok(())
 }
 
 /// Reads a sequence file; returns the error that ended it early.

@@ -50,11 +50,14 @@ pub(super) enum HeaderError {
     Io(#[from] io::Error),
 }
 
+/// How many of the first bytes tell whether the values are messages of Tez's histories.
+pub(super) const NAMES_LEN: usize = 512;
+
 /// Whether these are the first bytes of a sequence file whose values are messages of Tez's histories.
 #[must_use]
 pub(crate) fn is_of_tez(head: &[u8]) -> bool {
     const VALUE: &[u8] = b"history.logging.proto.ProtoMessageWritable";
-    head.starts_with(MAGIC) && memmem::find(head.get(..512).unwrap_or(head), VALUE).is_some()
+    head.starts_with(MAGIC) && memmem::find(head.get(..NAMES_LEN).unwrap_or(head), VALUE).is_some()
 }
 
 /// The values of a sequence file.

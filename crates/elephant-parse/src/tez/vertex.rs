@@ -66,7 +66,7 @@ impl VertexDraft {
     }
 
     /// Adds what a record tells about the vertex itself.
-    pub(super) fn add(&mut self, mut info: Info, events: &[(String, i64)], shared: Shared<'_>) {
+    pub(super) fn add(&mut self, mut info: Info, events: &[(String, i64)], shared: &mut Shared<'_>) {
         if let Some(counters) = info.counters.take() {
             self.counters = Some(counters.record(shared.names, shared.strings));
         }
@@ -106,7 +106,7 @@ impl VertexDraft {
         number: u32,
         mut info: Info,
         events: &[(String, i64)],
-        shared: Shared<'_>,
+        shared: &mut Shared<'_>,
     ) {
         let row = self.task(number) as usize;
         let mut times = Events::default();
@@ -142,7 +142,7 @@ impl VertexDraft {
         (task, number): (u32, u32),
         mut info: Info,
         events: &[(String, i64)],
-        shared: Shared<'_>,
+        shared: &mut Shared<'_>,
     ) {
         let row = self.attempt(task, number);
         let mut times = Events::default();
@@ -223,10 +223,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn draft(record: impl Fn(&mut VertexDraft, Shared<'_>)) -> VertexDraft {
+    fn draft(record: impl Fn(&mut VertexDraft, &mut Shared<'_>)) -> VertexDraft {
         let (mut names, mut strings) = (CounterNames::default(), Interner::default());
         let mut draft = VertexDraft::new(0);
-        record(&mut draft, Shared { names: &mut names, strings: &mut strings, others: OtherCounters::Kept });
+        let shared = &mut Shared { names: &mut names, strings: &mut strings, others: OtherCounters::Kept };
+        record(&mut draft, shared);
         draft
     }
 

@@ -194,7 +194,7 @@ impl<'r> Reader<'r> {
         let mut origins = Vec::new();
         for word in written {
             if let Some(origin) = Origin::ALL.into_iter().find(|origin| origin.name() == word) {
-                origins.push(origin)
+                origins.push(origin);
             } else {
                 let words = Origin::ALL.map(Origin::name);
                 let message = format!("unknown source \"{word}\"; expected {}", words.join(", "));

@@ -165,9 +165,8 @@ impl Clocks<'_> {
         let count = |counter| attempts.count(row, counter).map(|count| count as f64);
         let records = match self.group.kind {
             TaskKind::Stage(_) => return count(Counter::DiskBytesSpilled),
-            TaskKind::Map => count(Counter::MapOutputRecords),
+            TaskKind::Map | TaskKind::Vertex(_) => count(Counter::MapOutputRecords),
             TaskKind::Reduce => count(Counter::ReduceInputRecords),
-            TaskKind::Vertex(_) => count(Counter::MapOutputRecords),
             TaskKind::Setup | TaskKind::Cleanup => None,
         };
         let records = records.filter(|records| *records > 0.0)?;

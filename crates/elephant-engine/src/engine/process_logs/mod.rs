@@ -109,7 +109,9 @@ impl ProcessLogs {
         let id = application_id(&app.id);
         let Some(places) = self.of_application.get(&id) else { return };
         let logs: Vec<&ReadLog> = places.iter().filter_map(|place| self.logs.get(*place)).collect();
-        logs.iter().for_each(|log| log.is_joined.store(true, Ordering::Relaxed));
+        for log in &logs {
+            log.is_joined.store(true, Ordering::Relaxed);
+        }
         let is_failure =
             |trouble: &&mut Trouble| trouble.failure.is_some() || trouble.kind == TroubleKind::Failures;
         let mut failures = troubles.iter_mut().filter(is_failure).peekable();

@@ -73,11 +73,11 @@ fn chains(digest: &Digest) -> String {
         };
         format!("{count} × {name}{details}")
     });
-    let mut text = told.collect::<Vec<_>>().join(", ");
-    if kinds.len() > KINDS {
-        text += &format!(" and {} more kinds", kinds.len() - KINDS);
+    let told = told.collect::<Vec<_>>().join(", ");
+    match kinds.len().saturating_sub(KINDS) {
+        0 => told,
+        more => format!("{told} and {more} more kinds"),
     }
-    text
 }
 
 fn problem(

@@ -39,7 +39,7 @@ pub(crate) mod source;
 mod source_path;
 pub mod storage;
 mod streams;
-mod tez_files;
+pub mod tez_files;
 pub mod trace_table;
 pub mod unit;
 pub mod whole;

@@ -35,14 +35,35 @@ pub(super) fn join(histories: &mut Vec<Source>) {
     histories.extend(groups.into_iter().filter_map(|(common, sources)| one(&common, sources)));
 }
 
+/// What the files of one history of Tez have in common: its application, or their folder. `None` for other histories, and
+/// in archives, whose files are read together in any case.
+#[must_use]
+pub fn group(source: &Source) -> Option<PathBuf> {
+    let is_file = matches!(source.path, SourcePath::File(_));
+    if !is_file || !source.kind.is_some_and(SourceKind::is_of_tez) {
+        return None;
+    }
+    // The path of a history of several files may be their folder.
+    let is_proto = source.kind == Some(SourceKind::TezProto);
+    Some(match common_of(source.files().next()?, is_proto, PathBuf::new) {
+        Common::Application(_, id) => PathBuf::from(id),
+        Common::Folder(folder) => folder,
+    })
+}
+
 fn common(source: &Source) -> Common {
-    let path = source.path.as_path();
+    let is_proto = source.kind == Some(SourceKind::TezProto);
+    common_of(source.path.as_path(), is_proto, || archive(source))
+}
+
+/// What a file has in common with others, which may be in an archive.
+fn common_of(path: &Path, is_proto: bool, archive: impl Fn() -> PathBuf) -> Common {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let is_named = source.kind == Some(SourceKind::TezProto) || name.starts_with("history.txt");
+    let is_named = is_proto || name.starts_with("history.txt");
     if let Some(id) = application(name).filter(|_| is_named) {
         // Files of an archive belong together, and not to those outside.
-        return Common::Application(archive(source), id.to_owned());
+        return Common::Application(archive(), id.to_owned());
     }
     let of_type = folder
         .file_name()

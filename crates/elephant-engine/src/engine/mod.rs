@@ -34,7 +34,7 @@ use rustc_hash::FxHashSet;
 use elephant_base::limits::Limits;
 use elephant_base::severity::Severity;
 use elephant_input::discover::discover as discover_with;
-use elephant_input::inventory::{Inventory, by_bytes};
+use elephant_input::inventory::Inventory;
 use elephant_input::named::Named;
 use elephant_parse::OtherCounters;
 use elephant_ruleset::{RuleSet, Suppression};
@@ -258,29 +258,22 @@ impl AllJudged<'_> {
         let logs = self.logs;
         let (mut report, pieces) =
             conclude(self.collector, self.visited, &self.counted, self.worst_charts, basis);
-        report.problems.extend(logs.problems());
-        let summary = &mut report.summary;
-        let files = logs.files().min(summary.files_skipped);
-        summary.files_skipped -= files;
-        summary.files_analysed += files;
+        logs.told().tell(&mut report);
         (report, pieces)
     }
 }
 
 /// Reads the logs of processes: those among the files found, and those that the user named as logs.
 fn read_logs(inventory: &Inventory, basis: Basis<'_>, options: &Options) -> ProcessLogs {
-    let (mut sources, mut failures) = (inventory.logs.clone(), Vec::new());
-    if !options.logs.is_empty() {
-        let named = discover_with(options.logs.as_slice().into(), &options.limits, process_logs::identify);
-        sources.extend(named.logs);
-        failures.extend(named.failures);
-    }
-    sources.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
-    sources.dedup_by(|a, b| a.path.as_path() == b.path.as_path());
-    if sources.is_empty() && failures.is_empty() {
+    let named = if options.logs.is_empty() {
+        Inventory::default()
+    } else {
+        discover_with(options.logs.as_slice().into(), &options.limits, process_logs::identify)
+    };
+    if inventory.logs.is_empty() && named.logs.is_empty() && named.failures.is_empty() {
         return ProcessLogs::default();
     }
-    ProcessLogs::read(&sources, &basis.rules.exceptions(), &options.limits).with_failures(&failures)
+    ProcessLogs::read(inventory, &named, &basis.rules.exceptions(), &options.limits)
 }
 
 /// Adds the applications that wait until it is known which of them are copies.

@@ -138,14 +138,13 @@ pub enum PartError {
         /// The history.
         history: PathBuf,
     },
-    /// A history and the configuration of its job are in two parts.
+    /// A history and a file that belongs to it are in two parts: the configuration of its job, or a log.
     #[error(
-        "{history} is in {one}, but its configuration {conf} is in {other}; give a job history and its configuration to \
-         one part",
+        "{history} is in {one}, but its {what} {file} is in {other}; give a job history and its {what} to one part",
         one = Address::of(one),
         other = Address::of(other),
         history = Address::of(history),
-        conf = Address::of(conf)
+        file = Address::of(file)
     )]
     Apart {
         /// A part.
@@ -154,8 +153,25 @@ pub enum PartError {
         other: PathBuf,
         /// The history.
         history: PathBuf,
-        /// The configuration of the job.
-        conf: PathBuf,
+        /// What the file is.
+        what: &'static str,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Files of one history are in two parts.
+    #[error(
+        "{one} and {other} have each read some files of {history}, which a run over both joins; give all of them to one part",
+        one = Address::of(one),
+        other = Address::of(other),
+        history = Address::of(history)
+    )]
+    Split {
+        /// A part.
+        one: PathBuf,
+        /// Another part.
+        other: PathBuf,
+        /// The folder of the history, or its application.
+        history: PathBuf,
     },
     /// Its histories are a trace, of which there are no parts.
     #[error(
@@ -209,8 +225,11 @@ impl PartKind<'_> {
             Unfit::Overlap { history, parts: [one, other] } => {
                 PartError::Overlap { one: path(one), other: path(other), history }
             }
-            Unfit::Apart { history, conf, parts: [one, other] } => {
-                PartError::Apart { one: path(one), other: path(other), history, conf }
+            Unfit::Apart { history, what, file, parts: [one, other] } => {
+                PartError::Apart { one: path(one), other: path(other), history, what, file }
+            }
+            Unfit::Split { history, parts: [one, other] } => {
+                PartError::Split { one: path(one), other: path(other), history }
             }
         })
     }

@@ -5,11 +5,12 @@ use std::path::Path;
 use super::collected::{Collector, Judged};
 use super::copies::Counted;
 use super::part_file::{PartError, PartKind};
+use super::process_logs::LogsTold;
 use super::rank::Place;
 use super::read::{Extent, Wanted};
-use super::visit::{Gathered, Turn, Visit, gather_in_turn, may_be_superseded};
+use super::visit::{Gathered, Turn, Visit, gather_in_turn, histories_with_logs, may_be_superseded};
 use super::worst_charts::{Copied, WorstCharts};
-use super::{Options, Pieces, Progress, Render, conclude, evaluate};
+use super::{Options, Pieces, Progress, Render, conclude, evaluate, read_logs};
 use crate::results::{ApplicationReport, Report, SourceProblem};
 use elephant_base::state::State;
 use elephant_input::named::Named;
@@ -54,15 +55,17 @@ pub fn analyze_part(named: Named<'_>, basis: Basis<'_>, options: &Options, progr
     let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
     let extent =
         Extent { wanted: Wanted::ForRules(others), limits: &options.limits, filter: &options.filter };
+    let inventory = histories_with_logs(named, extent);
+    let logs = read_logs(&inventory, basis, options);
     let look = |app: &Application, sources: &[String], turn: Turn| {
-        let (report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
+        let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
+        logs.explain(app, &mut report.troubles);
         progress.findings(report.counts.iter().skip(1).sum());
         Kept { nth: turn.nth, report, suppressed_by, turn }
     };
-    gather_in_turn(named, extent, progress, look, |mut gathered: Gathered<'_, Kept>| {
-        worst_charts.hand_out_all(gathered.values_mut().map(|kept| (&mut kept.report, kept.turn)));
-        Part::of(&gathered, &())
-    })
+    let mut gathered = gather_in_turn(&inventory, extent, progress, look).with_logs(logs.beside());
+    worst_charts.hand_out_all(gathered.values_mut().map(|kept| (&mut kept.report, kept.turn)));
+    Part::of(&gathered, &logs.told())
 }
 
 /// The same, with the facts of the rules, which parts leave out: they are those of the same rules. `None` if a finding is
@@ -88,8 +91,11 @@ pub fn analyze_parts(
     options: &Options,
     render: Option<Render<'_>>,
 ) -> Result<(Report, Pieces), PartError> {
-    let gathered: Gathered<'_, Kept> =
-        kind.merge(files, |((), gathered)| with_rule_facts(gathered, basis.rules))?;
+    let mut logs = LogsTold::default();
+    let gathered: Gathered<'_, Kept> = kind.merge(files, |(told, gathered)| {
+        logs.add(told);
+        with_rule_facts(gathered, basis.rules)
+    })?;
     let worst_charts = WorstCharts::new(options.charts);
     let collector = match render {
         Some(render) => Collector::rendering(render, options.charts),
@@ -113,5 +119,7 @@ pub fn analyze_parts(
         },
     );
     // All that may be copies have waited.
-    Ok(conclude(collector, gathered.visited(), &Counted::default(), worst_charts, basis))
+    let mut concluded = conclude(collector, gathered.visited(), &Counted::default(), worst_charts, basis);
+    logs.tell(&mut concluded.0);
+    Ok(concluded)
 }

@@ -2,6 +2,7 @@
 //! order of the sources, whatever the number of threads.
 
 mod assemble;
+mod beside;
 mod distinct;
 mod gathered;
 mod gc_logs;
@@ -17,6 +18,7 @@ use super::copies::RunCopy;
 use super::read::{Extent, Wanted};
 use super::{Filter, Progress, process_logs, progress};
 use crate::results::{SourceProblem, Summary};
+pub(super) use beside::{Beside, BesideKind, Fate};
 use elephant_base::limits::Limits;
 use elephant_base::state::State;
 use elephant_base::units::Bytes;
@@ -154,18 +156,15 @@ pub(crate) fn gather_beside_traces<T: Send, R>(
     Ok(then(gathered.with_confs(&inventory)))
 }
 
-/// Like [`visit_in_turn`], but passes what was read to `then` before copies are left out.
-pub(super) fn gather_in_turn<T: Send, R>(
-    named: Named<'_>,
+/// Like [`visit_in_turn`], for histories that are found already; returns what was read before copies are left out.
+pub(super) fn gather_in_turn<'a, T: Send>(
+    inventory: &'a Inventory,
     extent: Extent<'_>,
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> T + Sync,
-    then: impl FnOnce(Gathered<'_, T>) -> R,
-) -> R {
-    let mut inventory = inventory(named, (extent.filter, extent.limits), identify);
-    inventory.skip_traces();
+) -> Gathered<'a, T> {
     let look = |app: &Application, sources: &[String], turn| Some(look(app, sources, turn));
-    then(gather(&inventory, &[], extent, progress, Ids::ForMerging, look).with_confs(&inventory))
+    gather(inventory, &[], extent, progress, Ids::ForMerging, look).with_confs(inventory)
 }
 
 /// The rank of an application among all, independent of threads: the index of its source, and its index
@@ -248,12 +247,7 @@ fn visit_all<T: Send>(
 ) -> Visited<T> {
     let started = Instant::now();
     let gathered = gather(inventory, traces, extent, progress, ids, look);
-    let joined = gathered.joined();
-    let mut visited = gathered.visited();
-    // An application that the filter leaves out may be the one that is missing.
-    if extent.filter.is_everything() {
-        gc_logs::tell_unmatched(inventory, &joined, extent.limits, &mut visited);
-    }
+    let visited = gathered.visited();
     let Summary { applications, left_out, .. } = visited.summary;
     log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
     visited
@@ -315,7 +309,9 @@ fn gather<'a, T: Send>(
     let outcomes = read_all(histories, &stored, extent, read);
     let read = histories.iter().zip(ids).zip(outcomes);
     let read = read.filter_map(|((source, id), outcome)| Some(HistoryRead::of(source, id, outcome?)));
-    Gathered::of(inventory, read.collect())
+    let gathered = Gathered::of(inventory, read.collect());
+    let joined = gathered.joined();
+    gathered.with_logs(gc_logs::beside(inventory, &joined, extent))
 }
 
 /// Reads all histories so that those that are in memory at the same time share what the limit allows.

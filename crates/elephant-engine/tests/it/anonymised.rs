@@ -6,17 +6,26 @@ use elephant_anonymise::{Key, anonymise};
 use elephant_base::limits::Limits;
 use elephant_engine::engine::{Options, analyze};
 use elephant_engine::results::ApplicationReport;
+use elephant_model::model::Subject;
 use elephant_rule::finding::{Finding, Measure};
 use elephant_ruleset::RuleSet;
 use elephant_testing::{root, shared};
 use elephant_verdict::troubles::Trouble;
 
-/// What a report says of an application, without names and times of day.
+/// What a report says of an application, without times of day and without names that are pseudonyms afterwards.
 fn figures(app: &ApplicationReport) -> String {
     let duration =
         app.submitted_at.zip(app.finished_at).map(|(start, end)| end.as_millis() - start.as_millis());
-    let findings: Vec<String> = app.findings.iter().map(figures_of).collect();
-    let troubles: Vec<String> = app.troubles.iter().map(figures_of_trouble).collect();
+    // Of equals, the first by name comes first.
+    let sorted = |mut lines: Vec<String>| {
+        lines.sort();
+        lines
+    };
+    let findings = sorted(app.findings.iter().map(figures_of).collect());
+    let troubles = sorted(app.troubles.iter().map(figures_of_trouble).collect());
+    let mut savings = app.savings.clone();
+    let path = savings.iter_mut().filter_map(|savings| savings.baseline.as_mut());
+    path.flat_map(|baseline| &mut baseline.path).for_each(|stage| stage.name = None);
     format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {}\n{duration:?} {:?} {:?} {:?}\n{}\n{}",
         app.engine,
@@ -31,11 +40,22 @@ fn figures(app: &ApplicationReport) -> String {
         app.counts,
         app.score,
         app.metrics,
-        app.savings,
+        savings,
         app.evaluated,
         findings.join("\n"),
         troubles.join("\n"),
     )
+}
+
+/// Subjects, without the names of nodes.
+fn places<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> Vec<String> {
+    let place = |subject: &Subject| match subject {
+        Subject::Node(_) => "node".to_owned(),
+        other => other.name().into_owned(),
+    };
+    let mut places: Vec<String> = subjects.into_iter().map(place).collect();
+    places.sort();
+    places
 }
 
 fn figures_of(finding: &Finding) -> String {
@@ -49,7 +69,8 @@ fn figures_of(finding: &Finding) -> String {
         .collect();
     let Finding { rule, severity, raw_severity, score, subject, thresholds, advice, .. } = finding;
     format!(
-        "  {rule:?} {severity:?} {raw_severity:?} {score} {subject:?} {} {thresholds:?} {}",
+        "  {rule:?} {severity:?} {raw_severity:?} {score} {:?} {} {thresholds:?} {}",
+        places([subject]),
         evidence.join(" "),
         advice.len()
     )
@@ -59,7 +80,8 @@ fn figures_of_trouble(trouble: &Trouble) -> String {
     let Trouble { kind, severity, score, subjects, savings, change, advice, failure, .. } = trouble;
     let failure = failure.as_ref().map(|failure| failure.kind);
     format!(
-        "  {kind:?} {severity:?} {score} {subjects:?} {savings:?} {} {} {failure:?}",
+        "  {kind:?} {severity:?} {score} {:?} {savings:?} {} {} {failure:?}",
+        places(subjects),
         change.len(),
         advice.len()
     )

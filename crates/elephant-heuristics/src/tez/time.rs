@@ -63,7 +63,9 @@ impl Check for RunTime {
             Err(why) => return why.into(),
         };
         let times = tasks.run_times();
-        let Some(mean) = truncated_mean(&times) else { return tasks.none_reports("its start and end").into() };
+        let Some(mean) = truncated_mean(&times) else {
+            return tasks.none_reports("its start and end").into();
+        };
         let total = tasks.total();
         let short = params.short_run_time.severity(mean as f64);
         let many = params.num_tasks.severity(total as f64);

@@ -41,11 +41,17 @@ fn a_dag_is_an_application_and_its_vertices_are_phases() {
     let tez = app.tez.as_ref().unwrap();
     assert_eq!((tez.application_id.as_str(), tez.query.as_deref()), ("application_7_0001", Some("select 1")));
     let (vertex, group) = app.vertices_with(Processor::Mapper).next().unwrap();
-    assert_eq!((vertex.title().as_str(), vertex.wait().map(elephant_base::units::Millis::get)), ("Map 1", Some(400)));
+    assert_eq!(
+        (vertex.title().as_str(), vertex.wait().map(elephant_base::units::Millis::get)),
+        ("Map 1", Some(400))
+    );
     assert_eq!((group.kind, group.attempts.outcome(0)), (TaskKind::Vertex(0), Outcome::Succeeded));
     let wait = group.attempts.span(0, TimePoint::Created, TimePoint::Start);
     assert_eq!(
-        (wait.map(elephant_base::units::Millis::get), group.attempts.run_time(0).map(elephant_base::units::Millis::get)),
+        (
+            wait.map(elephant_base::units::Millis::get),
+            group.attempts.run_time(0).map(elephant_base::units::Millis::get)
+        ),
         (Some(500), Some(7000))
     );
 }

@@ -5,19 +5,23 @@ mod dead;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::results::SourceProblem;
+use super::visit::{Beside, BesideKind, Fate};
+use crate::results::{Report, SourceProblem};
 use dead::{Dead, OwnerIds};
 use elephant_base::limits::Limits;
+use elephant_base::state::State;
 use elephant_base::units::Bytes;
 use elephant_container_log::{Chain, Classifier, Digest, Options, Recognised, ids_in, recognise};
+use elephant_gc_log::Owner;
 use elephant_input::budget::{Budget, Metered};
 use elephant_input::codec::Codec;
 use elephant_input::error::InputError;
-use elephant_input::inventory::{Failure, Source};
+use elephant_input::inventory::{Inventory, Source, by_bytes};
 use elephant_input::kind::{Reason, SourceKind};
 use elephant_input::part::Part;
 use elephant_model::diagnosis::{FailureKind, Standing};
@@ -53,6 +57,10 @@ struct ReadLog {
     /// The executor of Spark's own cluster manager whose folder it is in.
     executor: Option<String>,
     digest: Digest,
+    /// Whether it was found below the paths, and not only named as a log.
+    is_found: bool,
+    /// Its files that hold no history and were found below the paths.
+    files: Vec<PathBuf>,
     /// Whether the history of one of its applications was read.
     is_joined: AtomicBool,
 }
@@ -65,22 +73,30 @@ pub(super) struct ProcessLogs {
     of_application: BTreeMap<String, Vec<usize>>,
     /// Logs that could not be opened.
     unreadable: Vec<SourceProblem>,
-    /// The number of files.
-    files: u64,
 }
 
 impl ProcessLogs {
-    /// Reads logs, in the order of their paths.
-    pub(super) fn read(sources: &[Source], classifier: &Classifier, limits: &Limits) -> Self {
+    /// Reads the logs of an inventory and those that were `named`, in the order of their paths.
+    pub(super) fn read(
+        inventory: &Inventory,
+        named: &Inventory,
+        classifier: &Classifier,
+        limits: &Limits,
+    ) -> Self {
+        let found: BTreeSet<&Path> = inventory.logs.iter().map(|source| source.path.as_path()).collect();
+        let of_histories: BTreeSet<&Path> = inventory.histories.iter().flat_map(Source::files).collect();
+        let mut sources: Vec<&Source> = inventory.logs.iter().chain(&named.logs).collect();
+        sources.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
+        sources.dedup_by(|a, b| a.path.as_path() == b.path.as_path());
         let read: Vec<_> =
             sources.par_iter().map(|source| ReadLog::read(source, classifier, limits)).collect();
-        let files: BTreeSet<_> = sources.iter().flat_map(Source::files).collect();
-        let files = files.len() as u64;
-        let mut all =
-            Self { logs: Vec::new(), of_application: BTreeMap::new(), unreadable: Vec::new(), files };
-        for (source, read) in sources.iter().zip(read) {
+        let mut all = Self::default();
+        for (source, read) in sources.into_iter().zip(read) {
             match read {
-                Ok(log) => {
+                Ok(mut log) => {
+                    log.is_found = found.contains(source.path.as_path());
+                    let own = source.files().filter(|file| log.is_found && !of_histories.contains(file));
+                    log.files = own.map(Path::to_path_buf).collect();
                     for application in &log.applications {
                         all.of_application.entry(application.clone()).or_default().push(all.logs.len());
                     }
@@ -89,19 +105,9 @@ impl ProcessLogs {
                 Err(error) => all.unreadable.push(told::unreadable(source.path.as_path(), &error)),
             }
         }
+        let failed = named.failures.iter();
+        all.unreadable.extend(failed.map(|failure| told::unreadable(failure.error.path(), &failure.error)));
         all
-    }
-
-    /// The same, with files that were named as logs and could not be found or opened.
-    pub(super) fn with_failures(mut self, failures: &[Failure]) -> Self {
-        self.unreadable
-            .extend(failures.iter().map(|failure| told::unreadable(failure.error.path(), &failure.error)));
-        self
-    }
-
-    /// The number of files that were read.
-    pub(super) const fn files(&self) -> u64 {
-        self.files
     }
 
     /// Adds to the failures of an application what its logs tell.
@@ -131,20 +137,77 @@ impl ProcessLogs {
         }
     }
 
-    /// What is told of logs that could not be read as a whole, and of those whose history was not read.
-    pub(super) fn problems(&self) -> Vec<SourceProblem> {
-        let logs = self.logs.iter();
-        let of_logs = logs.flat_map(|log| {
-            let is_joined = log.is_joined.load(Ordering::Relaxed);
+    /// What a report says of the logs, besides the failures that they explain.
+    pub(super) fn told(&self) -> LogsTold {
+        let of_logs = self.logs.iter().flat_map(|log| {
             let alone =
-                (!is_joined).then(|| told::without_history(&log.path, &log.applications, &log.digest));
+                (!log.is_joined()).then(|| told::without_history(&log.path, &log.applications, &log.digest));
             alone.into_iter().chain(told::left_out(&log.path, &log.digest))
         });
-        self.unreadable.iter().cloned().chain(of_logs).collect()
+        let joined = self.logs.iter().filter(|log| log.is_joined());
+        let files: BTreeSet<&PathBuf> = joined.flat_map(|log| &log.files).collect();
+        let alone = self.logs.iter().filter(|log| log.is_found && !log.is_joined());
+        LogsTold {
+            files: files.len() as u64,
+            alone: alone.count() as u64,
+            unreadable: self.unreadable.clone(),
+            of_logs: of_logs.collect(),
+        }
+    }
+
+    /// The logs that were read, for parts that are merged.
+    pub(super) fn beside(&self) -> impl Iterator<Item = Beside> {
+        self.logs.iter().map(|log| Beside {
+            path: PathBuf::from(&log.path),
+            kind: BesideKind::Process,
+            applications: log.applications.iter().map(|id| Owner::key_of(id).to_owned()).collect(),
+            fate: if log.is_joined() { Fate::Joined } else { Fate::Passed },
+        })
+    }
+}
+
+/// What a report says of logs, besides the failures that they explain.
+#[derive(Default, State)]
+pub(super) struct LogsTold {
+    /// The number of files that were read with histories, and were found beside them.
+    files: u64,
+    /// The number of logs of which no history was read.
+    alone: u64,
+    /// Logs that could not be opened.
+    unreadable: Vec<SourceProblem>,
+    /// Logs that could not be read as a whole, and those whose history was not read.
+    of_logs: Vec<SourceProblem>,
+}
+
+impl LogsTold {
+    /// Adds those of another part.
+    pub(super) fn add(&mut self, other: Self) {
+        self.files += other.files;
+        self.alone += other.alone;
+        for (all, more) in [(&mut self.unreadable, other.unreadable), (&mut self.of_logs, other.of_logs)] {
+            all.extend(more);
+            // The sort is stable: what is told of one log stays in its order.
+            all.sort_by(|a, b| a.source.cmp(&b.source));
+        }
+    }
+
+    /// Adds them to a report.
+    pub(super) fn tell(self, report: &mut Report) {
+        report.problems.extend(self.unreadable.into_iter().chain(self.of_logs));
+        let summary = &mut report.summary;
+        summary.files_skipped = summary.files_skipped.saturating_sub(self.files);
+        summary.files_analysed += self.files;
+        if self.alone > 0 {
+            report.skipped.push(("log of no application that was read", self.alone));
+        }
     }
 }
 
 impl ReadLog {
+    fn is_joined(&self) -> bool {
+        self.is_joined.load(Ordering::Relaxed)
+    }
+
     fn read(source: &Source, classifier: &Classifier, limits: &Limits) -> Result<Self, InputError> {
         let path = source.path.to_string();
         let not_found = || InputError::NotFound { path: source.path.as_path().to_path_buf() };
@@ -166,7 +229,15 @@ impl ReadLog {
             applications.clone_from(&digest.ids.applications);
         }
         let executor = executor_in(&path, &of_path.applications);
-        Ok(Self { path, applications, executor, digest, is_joined: AtomicBool::new(false) })
+        Ok(Self {
+            path,
+            applications,
+            executor,
+            digest,
+            is_found: false,
+            files: Vec::new(),
+            is_joined: AtomicBool::new(false),
+        })
     }
 
     /// Which executor or task attempt wrote a chain.

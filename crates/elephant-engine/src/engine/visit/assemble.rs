@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::gathered::{Gathered, HistoryRead};
+use super::gc_logs::tell_unmatched;
 use super::source::master_attempt;
 use super::{SUPERSEDED, Visit, Visited};
 use crate::engine::copies::counted;
@@ -23,7 +24,7 @@ impl<T> Gathered<'_, T> {
 
 /// Combines what was read of all histories, which must be in the order of their paths.
 fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
-    let Gathered { found, left_out: unasked, failures, notices, skipped, histories, .. } = gathered;
+    let Gathered { found, left_out: unasked, failures, notices, skipped, beside, histories, .. } = gathered;
     let mut visited = Visited {
         summary: Summary { files_found: found, ..Summary::default() },
         applications: Vec::new(),
@@ -71,6 +72,7 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
     supersede(&mut visited);
     visited.summary.left_out = left_out + distinct(&visited.applications, left_out_copies);
     visited.summary.applications = (visited.applications.len() + passed) as u64;
+    tell_unmatched(beside, &mut visited);
     visited
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::beside::{self, Beside};
 use super::source::{SourceOutcome, error_problem};
 use super::{Turn, Visit};
 use crate::results::SourceProblem;
@@ -15,6 +16,7 @@ use elephant_base::state::State;
 use elephant_input::error::InputError;
 use elephant_input::inventory::{Failure, Inventory, Notice, Skipped, Source, by_bytes};
 use elephant_input::storage::LeftOut;
+use elephant_input::tez_files;
 use elephant_parse::{Level, Problem};
 
 /// What was read of all histories.
@@ -30,6 +32,8 @@ pub(crate) struct Gathered<'a, T> {
     pub(super) skipped: Vec<Skipped>,
     /// Configurations of jobs, with the ids of these.
     confs: Vec<(PathBuf, Option<String>)>,
+    /// Logs beside them, by path.
+    pub(super) beside: Vec<Beside>,
     pub(super) histories: Vec<HistoryRead<'a, T>>,
 }
 
@@ -56,6 +60,8 @@ pub(super) struct HistoryRead<'a, T> {
     /// The id that is known before all of it is read, if it was needed.
     id: Option<String>,
     pub(super) named_by_user: bool,
+    /// What other files have in common with this one if they must be read together with it.
+    group: Option<PathBuf>,
     pub(super) files: Vec<Cow<'a, Path>>,
     pub(super) outcome: SourceOutcome<'a, T>,
 }
@@ -65,8 +71,10 @@ pub(super) struct HistoryRead<'a, T> {
 pub(crate) enum Unfit {
     /// Both have read this history: its numbers would count twice.
     Overlap { history: PathBuf, parts: [usize; 2] },
-    /// One has read this history, and the other has the configuration that belongs to it.
-    Apart { history: PathBuf, conf: PathBuf, parts: [usize; 2] },
+    /// One has read this history, and the other a file that belongs to it.
+    Apart { history: PathBuf, what: &'static str, file: PathBuf, parts: [usize; 2] },
+    /// Both have read files of this history.
+    Split { history: PathBuf, parts: [usize; 2] },
 }
 
 impl<'a, T> HistoryRead<'a, T> {
@@ -75,9 +83,20 @@ impl<'a, T> HistoryRead<'a, T> {
             path: source.path.as_path().into(),
             id,
             named_by_user: source.named_by_user,
+            group: tez_files::group(source),
             files: source.files().map(Cow::from).collect(),
             outcome,
         }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The ids of its applications.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        let ids = self.outcome.applications.iter().map(|visit| visit.id.as_str());
+        ids.chain(self.id.as_deref())
     }
 }
 
@@ -91,8 +110,16 @@ impl<'a, T> Gathered<'a, T> {
             notices: inventory.notices.iter().map(noticed).collect(),
             skipped: inventory.skipped.clone(),
             confs: Vec::new(),
+            beside: Vec::new(),
             histories,
         }
+    }
+
+    /// The same with logs that were read beside the histories.
+    pub(in crate::engine) fn with_logs(mut self, logs: impl IntoIterator<Item = Beside>) -> Self {
+        self.beside.extend(logs);
+        self.beside.sort_by(|a, b| by_bytes(&a.path, &b.path));
+        self
     }
 
     /// The same with all configurations of the inventory, for merging.
@@ -117,7 +144,8 @@ impl<'a, T> Gathered<'a, T> {
     pub(crate) fn problems(&self) -> Vec<SourceProblem> {
         let of_files = self.failures.iter().map(|failed| &failed.told);
         let of_files = of_files.chain(self.notices.iter().map(|noticed| &noticed.told));
-        of_files.chain(self.histories.iter().flat_map(|history| &history.outcome.problems)).cloned().collect()
+        let of_files = of_files.chain(self.histories.iter().flat_map(|history| &history.outcome.problems));
+        of_files.chain(self.beside.iter().filter_map(Beside::told)).cloned().collect()
     }
 
     /// Passes each application to `look`, as when it is read: with its turn among all. `nth` is its place in its history.
@@ -126,11 +154,11 @@ impl<'a, T> Gathered<'a, T> {
         nth: impl Fn(&T) -> usize,
         mut look: impl FnMut(Visit<T>, Turn) -> Option<Visit<U>>,
     ) -> Gathered<'a, U> {
-        let Self { found, left_out, failures, notices, skipped, confs, histories } = self;
+        let Self { found, left_out, failures, notices, skipped, confs, beside, histories } = self;
         let shared = shared(&histories);
         let is_alone = histories.len() == 1;
         let read = |(place, history): (usize, HistoryRead<'a, T>)| {
-            let HistoryRead { path, id, named_by_user, files, outcome } = history;
+            let HistoryRead { path, id, named_by_user, group, files, outcome } = history;
             let SourceOutcome { applications, mut passed, left_out, left_out_copies, problems, confs } =
                 outcome;
             let mut kept = Vec::new();
@@ -144,10 +172,10 @@ impl<'a, T> Gathered<'a, T> {
             }
             let outcome =
                 SourceOutcome { applications: kept, passed, left_out, left_out_copies, problems, confs };
-            HistoryRead { path, id, named_by_user, files, outcome }
+            HistoryRead { path, id, named_by_user, group, files, outcome }
         };
         let histories = histories.into_iter().enumerate().map(read).collect();
-        Gathered { found, left_out, failures, notices, skipped, confs, histories }
+        Gathered { found, left_out, failures, notices, skipped, confs, beside, histories }
     }
 
     /// What all parts have read together, whatever their order.
@@ -162,8 +190,10 @@ impl<'a, T> Gathered<'a, T> {
             notices: Vec::new(),
             skipped: Vec::new(),
             confs: Vec::new(),
+            beside: Vec::new(),
             histories: Vec::new(),
         };
+        let mut beside: Vec<(usize, Beside)> = Vec::new();
         let mut histories: Vec<(usize, HistoryRead<'a, T>)> = Vec::new();
         let mut confs: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for (place, part) in parts.into_iter().enumerate() {
@@ -174,6 +204,7 @@ impl<'a, T> Gathered<'a, T> {
             part.skipped.into_iter().for_each(|skipped| add_skipped(&mut all.skipped, skipped));
             confs.extend(part.confs.iter().map(|(path, _)| (path.clone(), place)));
             all.confs.extend(part.confs);
+            beside.extend(part.beside.into_iter().map(|log| (place, log)));
             histories.extend(part.histories.into_iter().map(|history| (place, history)));
         }
         all.failures.sort_by(|a, b| by_bytes(&a.path, &b.path));
@@ -188,7 +219,9 @@ impl<'a, T> Gathered<'a, T> {
                 return Err(Unfit::Overlap { history: a.path.to_path_buf(), parts });
             }
         }
+        are_whole(&histories)?;
         all.confs = configured(&histories, all.confs, &confs)?;
+        all.beside = beside::merge(&histories, beside)?;
         all.histories = histories.into_iter().map(|(_, history)| history).collect();
         Ok(all)
     }
@@ -203,17 +236,30 @@ fn configured<T>(
 ) -> Result<Vec<(PathBuf, Option<String>)>, Unfit> {
     let all = Inventory::of_confs(confs.clone());
     for (place, history) in histories {
-        let ids = history.outcome.applications.iter().map(|visit| visit.id.as_str());
-        for id in ids.chain(history.id.as_deref()) {
+        for id in history.ids() {
             let conf = all.conf_for(&history.path, id).map(|conf| &conf.path);
             let other = conf.and_then(|conf| parts.get(conf)).filter(|other| *other != place);
             if let Some((conf, other)) = conf.zip(other) {
-                let (history, conf) = (history.path.to_path_buf(), conf.clone());
-                return Err(Unfit::Apart { history, conf, parts: [*place, *other] });
+                let (history, file) = (history.path.to_path_buf(), conf.clone());
+                return Err(Unfit::Apart { history, what: "configuration", file, parts: [*place, *other] });
             }
         }
     }
     Ok(confs)
+}
+
+/// Whether each part has read all files of its histories.
+fn are_whole<T>(histories: &[(usize, HistoryRead<'_, T>)]) -> Result<(), Unfit> {
+    let mut groups: BTreeMap<&Path, usize> = BTreeMap::new();
+    for (place, history) in histories {
+        let Some(group) = history.group.as_deref() else { continue };
+        let other = *groups.entry(group).or_insert(*place);
+        if other != *place {
+            let parts = [other.min(*place), other.max(*place)];
+            return Err(Unfit::Split { history: group.to_path_buf(), parts });
+        }
+    }
+    Ok(())
 }
 
 /// The ids that several of these histories have.
@@ -221,8 +267,7 @@ fn shared<T>(histories: &[HistoryRead<'_, T>]) -> FxHashSet<String> {
     let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
     let mut shared = FxHashSet::default();
     for (place, history) in histories.iter().enumerate() {
-        let ids = history.outcome.applications.iter().map(|visit| visit.id.as_str());
-        for id in ids.chain(history.id.as_deref()) {
+        for id in history.ids() {
             if *seen.entry(id).or_insert(place) != place {
                 shared.insert(id.to_owned());
             }

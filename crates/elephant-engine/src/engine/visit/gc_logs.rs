@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::Visited;
+use super::beside::{Beside, BesideKind, Fate};
 use super::source::{SourceOutcome, error_problem};
+use crate::engine::read::Extent;
 use crate::results::SourceProblem;
 use elephant_base::limits::Limits;
 use elephant_base::units::{Bytes, Millis};
 use elephant_gc_log::{GcLog, Process, parse_parts};
-use elephant_input::inventory::{GcLogFile, Inventory};
+use elephant_input::inventory::{GcLogFile, Inventory, by_bytes};
 use elephant_model::model::{Application, ProcessGcLog};
 use elephant_parse::{Level, Problem};
 
@@ -89,31 +91,61 @@ fn told(source: String, level: Level, code: &'static str, message: String) -> So
     SourceProblem { source, problem: Problem { level, code: code.into(), position: None, message, count: 1 } }
 }
 
-/// Logs that belong to no application that was read, as they are not among the `joined` files. Those that the user named are
-/// told with what they hold.
-pub(super) fn tell_unmatched<T>(
-    inventory: &Inventory,
+/// The logs of an inventory. Those that are not among the `joined` files belong to no application that was read, unless the
+/// filter has left it out; those of them that the user named are told with what they hold.
+pub(super) fn beside<'i>(
+    inventory: &'i Inventory,
     joined: &BTreeSet<PathBuf>,
-    limits: &Limits,
-    visited: &mut Visited<T>,
-) {
-    let is_unmatched = |file: &&GcLogFile| !joined.contains(file.part.file());
-    let unmatched: Vec<&GcLogFile> = inventory.gc_logs.iter().filter(is_unmatched).collect();
-    if unmatched.is_empty() {
-        return;
-    }
-    visited.skipped.push(("GC log of no application that was read", unmatched.len() as u64));
-    for file in unmatched.into_iter().filter(|file| file.named_by_user).take(TOLD) {
-        let source = file.path.display().to_string();
-        let problem = match read(&[file], limits) {
-            Ok(log) => {
-                let message = format!("{}; {}", why(file), in_words(&log));
-                told(source, Level::Warning, "gc-log-unmatched", message)
+    extent: Extent<'i>,
+) -> impl Iterator<Item = Beside> {
+    let mut files: Vec<&GcLogFile> = inventory.gc_logs.iter().collect();
+    files.sort_by(|a, b| by_bytes(&a.path, &b.path));
+    let (mut left, is_all) = (TOLD, extent.filter.is_everything());
+    let fates: Vec<Fate> = files
+        .iter()
+        .map(|file| {
+            if joined.contains(file.part.file()) {
+                return Fate::Joined;
             }
-            Err(message) => error_problem(source, "unreadable", message),
-        };
-        visited.problems.push(problem);
+            if !is_all {
+                return Fate::Passed;
+            }
+            let is_told = file.named_by_user && left > 0;
+            left -= usize::from(is_told);
+            Fate::Unmatched(is_told.then(|| unmatched(file, extent.limits)))
+        })
+        .collect();
+    files.into_iter().zip(fates).map(|(file, fate)| Beside {
+        path: file.path.clone(),
+        kind: BesideKind::Collector,
+        applications: file.owner.iter().map(|owner| owner.key().to_owned()).collect(),
+        fate,
+    })
+}
+
+/// Tells what a log holds whose application was not read.
+fn unmatched(file: &GcLogFile, limits: &Limits) -> SourceProblem {
+    let source = file.path.display().to_string();
+    match read(&[file], limits) {
+        Ok(log) => {
+            let message = format!("{}; {}", why(file), in_words(&log));
+            told(source, Level::Warning, "gc-log-unmatched", message)
+        }
+        Err(message) => error_problem(source, "unreadable", message),
     }
+}
+
+/// Counts the logs that belong to no application that was read, and tells the first of those that the user named.
+pub(super) fn tell_unmatched<T>(beside: Vec<Beside>, visited: &mut Visited<T>) {
+    let unmatched = beside.into_iter().filter_map(|log| match log.fate {
+        Fate::Unmatched(told) => Some(told),
+        Fate::Joined | Fate::Passed => None,
+    });
+    let unmatched: Vec<_> = unmatched.collect();
+    if !unmatched.is_empty() {
+        visited.skipped.push(("GC log of no application that was read", unmatched.len() as u64));
+    }
+    visited.problems.extend(unmatched.into_iter().flatten().take(TOLD));
 }
 
 fn why(file: &GcLogFile) -> String {

@@ -194,7 +194,7 @@ fn remedy(app: &Advised<'_>, cause: Cause, confidence: &str) -> Advice {
     let what = match app.engine {
         Engine::Spark => of_spark(cause),
         Engine::MapReduce => of_mapreduce(cause),
-        Engine::Tez => None,
+        Engine::Tez => of_tez(cause),
     };
     let (name, confidence) = (cause.display_name(), in_brackets(confidence));
     let setting = match (app.engine, cause) {
@@ -267,6 +267,19 @@ const fn of_mapreduce(cause: Cause) -> Option<&'static str> {
             "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for "
         }
         Cause::Scheduler => "reduce tasks waited for map tasks; start them later",
+        _ => return None,
+    })
+}
+
+/// What helps in Tez; `None` if it is the same for any engine.
+const fn of_tez(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::DataSkew => "distribute their data evenly (`elephant-rs rules show tez-reducer-skew`)",
+        Cause::Gc => {
+            "create less garbage, or enlarge a heap that is full (`elephant-rs rules show tez-mapper-gc`)"
+        }
+        Cause::Disk => "spill less (`elephant-rs rules show tez-mapper-spill`)",
+        Cause::Network => "check the network between the nodes",
         _ => return None,
     })
 }

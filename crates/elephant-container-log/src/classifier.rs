@@ -54,8 +54,8 @@ pub struct Kind {
     pub failure: Option<FailureKind>,
     /// Whose fault it is.
     pub fault: Fault,
-    /// How bad it is, if the rule says.
-    pub severity: Option<Severity>,
+    /// How bad it is at most, if the rule says, and where it says so (`rules.yaml:8`).
+    pub at_most: Option<(Severity, String)>,
     /// What to do, with names of facts in braces.
     pub remedy: Option<String>,
     /// Whether a rule of the user's files tells it.
@@ -70,7 +70,7 @@ impl Kind {
             name: failure.name().to_owned(),
             failure: Some(failure),
             fault: Fault::of(failure.actor()),
-            severity: None,
+            at_most: None,
             remedy: Some(failure.remedy().to_owned()),
             is_custom: false,
         }

@@ -122,7 +122,7 @@ struct Told {
     regex: Regex,
     part: Part,
     fault: Fault,
-    severity: Option<Severity>,
+    at_most: Option<(Severity, String)>,
     remedy: Option<String>,
 }
 
@@ -131,7 +131,7 @@ impl Told {
         let failure = FailureKind::ALL.iter().copied().find(|kind| kind.name() == self.name);
         let remedy = self.remedy.or_else(|| failure.map(|failure| failure.remedy().to_owned()));
         let kind =
-            Kind { name: self.name, failure, fault: self.fault, severity: self.severity, remedy, is_custom };
+            Kind { name: self.name, failure, fault: self.fault, at_most: self.at_most, remedy, is_custom };
         Rule { kind, priority: self.priority, origins: self.origins, regex: self.regex, part: self.part }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Options;
 use super::copies::RunCopy;
+use super::process_logs::ProcessLogs;
 use super::rank::{self, Place};
 use super::visit::{Turn, may_be_superseded};
 use super::waiting;
@@ -27,7 +28,7 @@ use elephant_verdict::troubles::{Basis, Diagnosed, diagnose};
 pub(super) fn evaluate(
     app: &Application,
     (sources, turn): (&[String], Turn),
-    basis: Basis<'_>,
+    (basis, logs): (Basis<'_>, &ProcessLogs),
     options: &Options,
     worst_charts: &WorstCharts,
 ) -> (ApplicationReport, Vec<usize>) {
@@ -43,6 +44,7 @@ pub(super) fn evaluate(
     let mut findings = evaluation.findings;
     let Diagnosed { mut troubles, configuration, savings } =
         diagnose(app, basis, (&metrics, recorded), &mut findings);
+    logs.explain(app, &mut troubles, &mut findings);
     troubles.retain(|trouble| trouble.severity >= options.min_severity);
     let counts = counts_by_severity(&findings);
     let Overall { severity, raw_severity, severity_in_larger_run, score } = Overall::of(&findings);

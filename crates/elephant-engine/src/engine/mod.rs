@@ -224,8 +224,8 @@ impl<'t> Try<'t> {
         let counted = Mutex::new(Counted::default());
         let visited = visit_again(inventory, extent, progress, self.repeated, |app, sources, turn| {
             let started = Instant::now();
-            let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
-            self.logs.explain(app, &mut report.troubles);
+            let (mut report, suppressed_by) =
+                evaluate(app, (sources, turn), (basis, self.logs), options, &worst_charts);
             if let Some(keeper) = collector.keeper() {
                 keeper.complete(app, &mut report);
             }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use elephant_base::severity::Severity;
 use elephant_engine::engine::{Options, analyze};
 use elephant_engine::results::{ApplicationReport, Report};
 use elephant_ruleset::{RuleFile, RuleSet};
@@ -86,7 +87,8 @@ fn a_log_without_a_history_tells_its_chains() {
     assert!(message.contains("log of app-20261130025616-0000, whose history was not read"), "{message}");
     assert!(message.contains("2 × python-error (ValueError at shop_price (record.py:17))"), "{message}");
     assert!(!message.contains("4711"), "{message}");
-    assert_eq!((report.summary.files_analysed, report.summary.files_skipped), (1, 0));
+    assert_eq!((report.summary.files_analysed, report.summary.files_skipped), (0, 1));
+    assert_eq!(report.skipped, [("log of no application that was read", 1)]);
 }
 
 #[test]
@@ -99,12 +101,29 @@ exceptions:
     remedy: 'add article {article} to the list of prices'
     example: 'ValueError: no price for article 4711'
 ";
-    let file = RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() };
-    let report = report(&[recordings()], Options::default(), &[file]);
+    let file = |text: &str| RuleFile { name: "own.yaml".to_owned(), text: text.to_owned() };
+    let low = report(
+        &[recordings()],
+        Options::default(),
+        &[file(&format!("{text}    fault: platform\n    severity: low\n"))],
+    );
+    let report = report(&[recordings()], Options::default(), &[file(text)]);
     let app = application(&report, UDF);
-    assert_eq!(logged(app).first().unwrap().kind, "missing-price");
+    let first = logged(app)[0];
+    assert_eq!((first.kind.as_str(), first.fault.as_str()), ("missing-price", "user"));
     let advice = app.troubles.iter().flat_map(|trouble| &trouble.advice).map(|advice| advice.text.as_str());
     assert!(advice.into_iter().any(|text| text == "add article 4711 to the list of prices"));
+    let told = |app: &ApplicationReport| {
+        let trouble = app.troubles.iter().find(|trouble| trouble.logged.is_some()).unwrap();
+        let own = app.findings.iter().filter(|finding| trouble.tells(finding).is_some());
+        (trouble.severity, own.map(|finding| finding.severity).max().unwrap())
+    };
+    let (trouble, finding) = told(app);
+    assert!(trouble > Severity::Low && finding > Severity::Low, "{trouble} {finding}");
+    let accepted = application(&low, UDF);
+    assert_eq!(told(accepted), (Severity::Low, Severity::Low));
+    assert_eq!(logged(accepted)[0].fault, "platform");
+    assert_eq!(accepted.counts[1] - app.counts[1], 1, "the sums follow");
 }
 
 #[test]

@@ -113,6 +113,7 @@ fn failure(failure: &Failure) -> FailureView<'_> {
 #[derive(Serialize)]
 struct LogView<'a> {
     kind: &'a str,
+    fault: &'a str,
     exception: Option<&'a str>,
     frame: Option<&'a str>,
     count: u64,
@@ -124,6 +125,7 @@ struct LogView<'a> {
 fn log(logged: &Logged) -> LogView<'_> {
     LogView {
         kind: &logged.kind,
+        fault: &logged.fault,
         exception: logged.exception.as_deref(),
         frame: logged.frame.as_deref(),
         count: logged.count,

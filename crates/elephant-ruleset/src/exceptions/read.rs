@@ -84,7 +84,7 @@ fn rule(
         origins: reader.origins(),
         part: reader.word("match", &Part::ALL, Part::name).unwrap_or(Part::Cause),
         fault: reader.word("fault", &Fault::ALL, Fault::name).unwrap_or(Fault::User),
-        severity: reader.value::<Severity>("severity"),
+        at_most: reader.at_most(),
         remedy: reader
             .value::<String>("remedy")
             .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -125,6 +125,14 @@ impl<'r> Reader<'r> {
     fn value<T: serde::de::DeserializeOwned>(&mut self, key: &str) -> Option<T> {
         let node = self.node(key)?;
         node.read().map_err(|error| self.problems.unreadable(self.file, &node.span, error)).ok()
+    }
+
+    /// The highest severity, and its place in the file.
+    fn at_most(&mut self) -> Option<(Severity, String)> {
+        let start = self.node("severity")?.span.start;
+        let severity = self.value("severity")?;
+        let line = self.file.text.get(..start).unwrap_or_default().matches('\n').count() + 1;
+        Some((severity, format!("{}:{line}", self.file.name)))
     }
 
     /// The id of the kind.

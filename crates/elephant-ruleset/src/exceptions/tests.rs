@@ -41,8 +41,8 @@ fn a_rule_of_the_user_is_read_and_comes_first() {
         ("hive-lock", Some(0), vec![("ms".to_owned(), "5000".to_owned())])
     );
     assert_eq!(
-        (told.kind.fault, told.kind.severity, told.kind.is_custom),
-        (Fault::Platform, Some(Severity::Severe), true)
+        (told.kind.fault, told.kind.at_most.clone(), told.kind.is_custom),
+        (Fault::Platform, Some((Severity::Severe, "own.yaml:8".to_owned())), true)
     );
 }
 

@@ -2,12 +2,15 @@
 
 use super::Trouble;
 use elephant_base::state::State;
+use elephant_rule::finding::{Cap, Finding};
 
 /// The cause of a failure in the log of a container, a driver or an executor.
 #[derive(Debug, Clone, PartialEq, Eq, State)]
 pub struct Logged {
     /// Its kind: that of a failure, or of a rule of exceptions.
     pub kind: String,
+    /// Whose fault it is: `user`, `platform` or `resource`.
+    pub fault: String,
     /// The class of the innermost exception; `None` if the log tells an event without one.
     pub exception: Option<String>,
     /// The topmost frame of the user's own code, `com.example.Job.run (Job.scala:12)`.
@@ -27,7 +30,7 @@ impl Logged {
     /// (work/app-1/1/stderr:61)`.
     #[must_use]
     pub fn words(&self) -> String {
-        let Self { kind, exception, frame, count, file, line, of } = self;
+        let Self { kind, exception, frame, count, file, line, of, .. } = self;
         let of = of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
         let told = match exception {
             Some(class) => format!("{class} ({kind})"),
@@ -40,8 +43,11 @@ impl Logged {
 }
 
 impl Trouble {
-    /// Adds what a log tells to the cause of a failure.
-    pub fn tell_log(&mut self, logged: Logged) {
+    /// Adds what a log tells to the cause of a failure, which is no worse than the rule of its kind allows.
+    pub fn tell_log(&mut self, logged: Logged, findings: &mut [Finding], at_most: Option<Cap>) {
+        if let Some(cap) = at_most {
+            self.cap_further(findings, &cap);
+        }
         let words = format!("; {}", logged.words());
         self.cause += &words;
         self.statement += &words;
@@ -57,6 +63,7 @@ mod tests {
     fn the_headline_of_a_failure_has_what_the_log_tells() {
         let logged = Logged {
             kind: "heap-space".to_owned(),
+            fault: "resource".to_owned(),
             exception: Some("java.lang.OutOfMemoryError".to_owned()),
             frame: Some("com.acme.Job.run (Job.scala:12)".to_owned()),
             count: 3,
@@ -65,7 +72,7 @@ mod tests {
             of: Some("executor 1".to_owned()),
         };
         let mut trouble = Trouble::named("2 executors were lost");
-        trouble.tell_log(logged.clone());
+        trouble.tell_log(logged.clone(), &mut [], None);
         let expected = "2 executors were lost; the log of executor 1 has java.lang.OutOfMemoryError (heap-space) at \
             com.acme.Job.run (Job.scala:12), 3 times (work/app-1/1/stderr:61)";
         assert_eq!((trouble.cause.as_str(), trouble.statement.as_str()), (expected, expected));

@@ -14,6 +14,7 @@ use super::visit::{Beside, BesideKind, Fate};
 use crate::results::{Report, SourceProblem};
 use dead::{Dead, OwnerIds};
 use elephant_base::limits::Limits;
+use elephant_base::severity::Severity;
 use elephant_base::state::State;
 use elephant_base::units::Bytes;
 use elephant_container_log::{Chain, Classifier, Digest, Options, Recognised, ids_in, recognise};
@@ -26,7 +27,7 @@ use elephant_input::kind::{Reason, SourceKind};
 use elephant_input::part::Part;
 use elephant_model::diagnosis::{FailureKind, Standing};
 use elephant_model::model::Application;
-use elephant_rule::finding::{Advice, TroubleKind};
+use elephant_rule::finding::{Advice, Cap, CapReason, Finding, TroubleKind};
 use elephant_verdict::troubles::{Logged, Trouble};
 
 /// Bytes by which a log is recognised.
@@ -111,7 +112,7 @@ impl ProcessLogs {
     }
 
     /// Adds to the failures of an application what its logs tell.
-    pub(super) fn explain(&self, app: &Application, troubles: &mut [Trouble]) {
+    pub(super) fn explain(&self, app: &Application, troubles: &mut [Trouble], findings: &mut [Finding]) {
         let id = application_id(&app.id);
         let Some(places) = self.of_application.get(&id) else { return };
         let logs: Vec<&ReadLog> = places.iter().filter_map(|place| self.logs.get(*place)).collect();
@@ -132,7 +133,7 @@ impl ProcessLogs {
             // Of equals, the first in the order of paths and lines.
             if let Some(best) = told.reduce(|best, next| if next.weight > best.weight { next } else { best })
             {
-                best.tell(trouble);
+                best.tell(trouble, findings);
             }
         }
     }
@@ -324,7 +325,7 @@ impl<'l> Told<'l> {
         })
     }
 
-    fn tell(self, trouble: &mut Trouble) {
+    fn tell(self, trouble: &mut Trouble, findings: &mut [Finding]) {
         let Self { log, chain, of, .. } = self;
         let Some(kind) = &chain.kind else { return };
         if kind.is_custom
@@ -332,14 +333,20 @@ impl<'l> Told<'l> {
         {
             trouble.advice.push(Advice::new(remedy));
         }
-        trouble.tell_log(Logged {
+        let cap = |(at_most, origin): &(Severity, String)| Cap {
+            at_most: *at_most,
+            why: CapReason::RuleFile(origin.clone()),
+        };
+        let logged = Logged {
             kind: kind.name.clone(),
+            fault: kind.fault.name().to_owned(),
             exception: chain.innermost().map(str::to_owned),
             frame: chain.own.as_ref().map(ToString::to_string),
             count: chain.count,
             file: log.path.clone(),
             line: chain.line,
             of,
-        });
+        };
+        trouble.tell_log(logged, findings, kind.at_most.as_ref().map(cap));
     }
 }

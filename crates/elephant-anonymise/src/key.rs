@@ -23,7 +23,7 @@ impl Key {
         Self(digest.finalize().into())
     }
 
-    /// A key that nobody knows, so that no second run gives the same pseudonyms.
+    /// A random key that is kept nowhere, so no second run gives the same pseudonyms.
     ///
     /// # Errors
     /// If the system gives no random bytes.
@@ -33,7 +33,7 @@ impl Key {
         Ok(Self(bytes))
     }
 
-    /// HMAC-SHA-256 (RFC 2104) of a text. Without the key, nobody can find the text by trying likely ones.
+    /// HMAC-SHA-256 (RFC 2104) of a text. Without the key, the text cannot be found by trying likely ones.
     pub(crate) fn mac(&self, purpose: &str, text: &[u8]) -> [u8; 32] {
         let mut inner = Sha256::new_with_prefix(self.padded(0x36));
         inner.update(purpose.as_bytes());

@@ -1,4 +1,4 @@
-//! Rewrites histories so that they can be given away: the same findings, and nobody's names.
+//! Rewrites histories so that they can be given away: the same findings without the names.
 //!
 //! A value stays only if it is known to be harmless ([`vocabulary`], [`settings`]); everything else becomes a pseudonym, derived
 //! from a key ([`pseudonyms`]), and all times move together ([`clock`]). Each format ([`formats`]) says what its fields mean, and

@@ -94,7 +94,7 @@ pub fn parse(file: impl Read) -> Result<GcLog, Error> {
 ///
 /// # Errors
 ///
-/// If a part cannot be read, or none is a log of a collector. Parts that are none are left out.
+/// If a part cannot be read, or there is no log of a collector among them. Other files are left out.
 pub fn parse_parts<'a, R: Read>(parts: impl IntoIterator<Item = (&'a str, R)>) -> Result<GcLog, Error> {
     let mut opened = Vec::new();
     for (name, mut file) in parts {

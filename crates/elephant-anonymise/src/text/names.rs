@@ -5,8 +5,8 @@ use crate::mask::Mask;
 use crate::pseudonyms::Kind;
 use crate::vocabulary::is_known;
 
-/// Hosts that name nobody.
-const NOBODY: [&str; 9] =
+/// Words for this machine, and for hosts that are not known.
+const OF_NO_HOST: [&str; 9] =
     ["localhost", "127.0.0.1", "0.0.0.0", "*", "driver", "null", "localhost.localdomain", "UNKNOWN", "::1"];
 
 /// Parts of host names by which platforms are known (`elephant_model::model::spark::Platform`), and what they are replaced by.
@@ -26,6 +26,25 @@ const TITLES: [&str; 7] = [
     "Thrift JDBC/ODBC Server",
     "Spark Connect server",
     "Spark SQL",
+];
+
+/// Words in versions: of releases that are not final, and of vendors. Numbers may follow.
+const IN_VERSIONS: [&str; 15] = [
+    "alpha",
+    "amzn",
+    "beta",
+    "cdh",
+    "cdp",
+    "cloudera",
+    "databricks",
+    "dbr",
+    "emr",
+    "final",
+    "hdp",
+    "mapr",
+    "photon",
+    "preview",
+    "rc",
 ];
 
 /// Words in titles that tell what a number counts, by which the runs of a job are known (`elephant_engine::fingerprint`).
@@ -63,7 +82,7 @@ impl Mask {
             let all: Vec<String> = host.split(',').map(|host| self.host(host)).collect();
             return all.join(",");
         }
-        if host.is_empty() || NOBODY.contains(&host) {
+        if host.is_empty() || OF_NO_HOST.contains(&host) {
             return host.to_owned();
         }
         // Hadoop 1: "tracker_host:localhost/127.0.0.1:57217", "/rack/host".
@@ -168,7 +187,8 @@ impl Mask {
         let mut out = String::with_capacity(version.len());
         for part in version.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
             let plain = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-            let is_word = plain.is_empty() || is_known(plain) || plain.len() <= 2;
+            let word = plain.trim_end_matches(|c: char| c.is_ascii_digit()).to_ascii_lowercase();
+            let is_word = plain.len() <= 2 || is_known(plain) || IN_VERSIONS.contains(&word.as_str());
             out.push_str(&if is_word { plain.to_owned() } else { self.name(Kind::Word, plain) });
             out.push_str(part.get(plain.len()..).unwrap_or_default());
         }
@@ -229,6 +249,9 @@ mod tests {
         assert_eq!(mask.rack("/default-rack"), "/default-rack");
         assert_eq!(shape(&mask.queue("root.etl.default")), "root.queue-*.default");
         assert_eq!(mask.version("3.0.1-amzn-0"), "3.0.1-amzn-0");
+        for version in ["3.0.0-preview2", "2.4.0-cdh6.3.2", "2.4.0.7.1.7.0-551", "4.0.0-SNAPSHOT"] {
+            assert_eq!(mask.version(version), version);
+        }
         assert_eq!(shape(&mask.version("3.0.1-acme")), "3.0.1-word-*");
     }
 }

@@ -58,8 +58,7 @@ pub fn analyze_part(named: Named<'_>, basis: Basis<'_>, options: &Options, progr
     let inventory = histories_with_logs(named, extent);
     let logs = read_logs(&inventory, basis, options);
     let look = |app: &Application, sources: &[String], turn: Turn| {
-        let (report, suppressed_by) =
-            evaluate(app, (sources, turn), (basis, &logs), options, &worst_charts);
+        let (report, suppressed_by) = evaluate(app, (sources, turn), (basis, &logs), options, &worst_charts);
         progress.findings(report.counts.iter().skip(1).sum());
         Kept { nth: turn.nth, report, suppressed_by, turn }
     };

@@ -172,13 +172,13 @@ fn look_into_all<'a, T>(
             continue;
         }
         let mut sources = parts.clone();
-        configure_dag(&mut app, &embedded);
-        if app.engine == Engine::MapReduce {
-            match embedded.iter().position(|(id, _)| *id == app.id) {
-                Some(at) => app.conf = embedded.swap_remove(at).1,
-                None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
+        match app.engine {
+            Engine::Spark => {}
+            Engine::Tez => configure_dag(&mut app, &embedded),
+            Engine::MapReduce => {
+                configure_job(&mut app, (&mut embedded, source, inventory), &mut sources, &mut outcome);
+                outcome.problems.extend(complete_from_conf(&mut app, &name));
             }
-            outcome.problems.extend(complete_from_conf(&mut app, &name));
         }
         if !extent.filter.selects(&app) {
             outcome.leave_out(app, sources, uniqueness);
@@ -195,6 +195,19 @@ fn look_into_all<'a, T>(
     // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
     Some(outcome)
+}
+
+/// Gives a job the configuration that its source holds, else the one in a file beside it.
+fn configure_job<'a, T>(
+    app: &mut Application,
+    (embedded, source, inventory): (&mut Vec<(String, Conf)>, &Source, &'a Inventory),
+    sources: &mut Vec<String>,
+    outcome: &mut SourceOutcome<'a, T>,
+) {
+    match embedded.iter().position(|(id, _)| *id == app.id) {
+        Some(at) => app.conf = embedded.swap_remove(at).1,
+        None => attach_conf(app, source, inventory, sources, outcome),
+    }
 }
 
 /// The names of the parts of a history. If it has several applications, each of them keeps this list.

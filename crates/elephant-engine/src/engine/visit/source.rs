@@ -177,7 +177,6 @@ fn look_into_all<'a, T>(
             Engine::Tez => configure_dag(&mut app, &embedded),
             Engine::MapReduce => {
                 configure_job(&mut app, (&mut embedded, source, inventory), &mut sources, &mut outcome);
-                outcome.problems.extend(complete_from_conf(&mut app, &name));
             }
         }
         if !extent.filter.selects(&app) {
@@ -208,6 +207,7 @@ fn configure_job<'a, T>(
         Some(at) => app.conf = embedded.swap_remove(at).1,
         None => attach_conf(app, source, inventory, sources, outcome),
     }
+    outcome.problems.extend(complete_from_conf(app, &source.path.to_string()));
 }
 
 /// The names of the parts of a history. If it has several applications, each of them keeps this list.

@@ -34,17 +34,16 @@ pub(super) fn evaluate(
 ) -> (ApplicationReport, Vec<usize>) {
     let (rules, recorded) = (basis.rules, RecordedOnce::default());
     let mut evaluation = rules.evaluate_recorded(app, &recorded, extent_of_queries(options));
-    let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
     let (work, judged) = work(app, evaluation.judges_work);
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
     let at_least = at_least(app, &metrics, rules);
     cap(&mut evaluation, app, rules, most_severe(app, (&metrics, at_least), rules));
-    let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
+    let (suppressed_by, suppressed) = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
-    let Diagnosed { mut troubles, configuration, savings } =
-        diagnose(app, basis, (&metrics, recorded), &mut findings);
-    logs.explain(app, &mut troubles, &mut findings);
+    let mut diagnosed = diagnose(app, basis, (&metrics, recorded), &mut findings);
+    logs.explain(app, &mut diagnosed.troubles, &mut findings);
+    let Diagnosed { mut troubles, configuration, savings } = diagnosed;
     troubles.retain(|trouble| trouble.severity >= options.min_severity);
     let counts = counts_by_severity(&findings);
     let Overall { severity, raw_severity, severity_in_larger_run, score } = Overall::of(&findings);
@@ -226,13 +225,15 @@ fn most_severe(app: &Application, (metrics, at_least): (&Metrics, AtLeast), rule
     if short && little && may_be_small { order.small_run_at_most } else { Severity::Critical }
 }
 
-/// The suppressed findings with at least this severity, ranked.
-fn suppressed_from(severity: Severity, suppressed: Vec<(usize, Suppressed)>) -> Vec<Suppressed> {
-    let suppressed = suppressed.into_iter().map(|(_, suppressed)| suppressed);
-    let mut suppressed: Vec<Suppressed> =
-        suppressed.filter(|suppressed| suppressed.finding.severity >= severity).collect();
+/// The indices of the suppressions, and the suppressed findings with at least this severity, ranked.
+fn suppressed_from(
+    severity: Severity,
+    suppressed: Vec<(usize, Suppressed)>,
+) -> (Vec<usize>, Vec<Suppressed>) {
+    let (places, mut suppressed): (Vec<usize>, Vec<Suppressed>) = suppressed.into_iter().unzip();
+    suppressed.retain(|suppressed| suppressed.finding.severity >= severity);
     suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));
-    suppressed
+    (places, suppressed)
 }
 
 /// The number of findings per severity, by its value.

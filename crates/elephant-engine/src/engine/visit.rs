@@ -3,6 +3,7 @@
 
 mod assemble;
 mod beside;
+mod configure;
 mod distinct;
 mod gathered;
 mod gc_logs;

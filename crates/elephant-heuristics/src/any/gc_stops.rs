@@ -5,6 +5,7 @@ use crate::declare::any as rule;
 use elephant_base::severity::Severity;
 use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::Application;
+use elephant_model::model::gc_log::GcLog;
 use elephant_rule::finding::{Advice, Judgement, Measure, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Ratio};
@@ -41,7 +42,7 @@ impl Check for StandsStill {
         if workers(app).next().is_none() {
             return Verdict::NotApplicable;
         }
-        let Some((process, share)) = worst(app, |log| log.stop_share(), |share| *share) else {
+        let Some((process, share)) = worst(app, GcLog::stop_share, |share| *share) else {
             return Verdict::NotEvaluated("no GC log has both stops and stamps".to_owned());
         };
         let stops = &process.log.stops.all;

@@ -5,6 +5,7 @@ use elephant_analysis::root_cause::{Collector, told};
 use elephant_base::severity::Severity;
 use elephant_catalogue::{Check, Rule, load};
 use elephant_model::model::table::Outcome;
+use elephant_model::model::tez::Vertex;
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use elephant_rule::params::rule_params;
@@ -95,7 +96,7 @@ const READ_LOGS: &str = "read the logs of the application: yarn logs -applicatio
 fn place(app: &Application) -> Option<Place> {
     let told = app.tez.as_ref()?.failures.first().map(|failure| {
         let vertex = app.tez.as_ref().and_then(|tez| tez.vertex(failure.vertex));
-        let name = failure.name.clone().or_else(|| vertex.map(|vertex| vertex.title()));
+        let name = failure.name.clone().or_else(|| vertex.map(Vertex::title));
         let name = name.unwrap_or_else(|| format!("vertex {}", failure.vertex));
         Place { name, tasks: failure.tasks, attempts: failure.attempts }
     });
@@ -157,7 +158,7 @@ mod tests {
         app.tez = Some(Box::new(Tez { failures: vec![failure], ..Tez::default() }));
         let found = elephant_sample::evaluate(&app, RULE.id, false).findings.remove(0);
         assert_eq!(
-            found.message.to_string(),
+            &*found.message,
             "the DAG failed in Map 5 (1 task, 4 attempts): java.lang.ClassCastException: b cannot be cast to c"
         );
     }

@@ -98,7 +98,9 @@ fn field(key: &str) -> Option<Context> {
         "metrics" | "sqlPlanMetrics" => Context::within(Meaning::Word, "metrics"),
         "sources" | "sourceStatuses" => Context::within(Meaning::Word, "stream"),
         "fallbackNodeToReason" => Context::names(Meaning::Message),
-        "observedMetrics" | "customMetrics" | "triggerDetails" => Context::names(Meaning::Figure),
+        "observedMetrics" | "customMetrics" => Context::names(Meaning::Figure),
+        // Moments among durations, all as texts.
+        "triggerDetails" => Context::names(Meaning::Time),
         "startOffset" | "endOffset" | "latestOffset" => Context::names(Meaning::Json),
         "progress" => {
             Context { texts: Texts::Of(Meaning::Json), numbers: Numbers::Kept, members: Members::Fields }

@@ -1,5 +1,7 @@
 //! Names that users and operators give: hosts, racks, queues, titles of applications.
 
+use std::net::Ipv4Addr;
+
 use super::{SHORT_NUMBER, is_of_word};
 use crate::mask::Mask;
 use crate::pseudonyms::Kind;
@@ -143,6 +145,7 @@ impl Mask {
             let plain =
                 piece.trim_end_matches(|c: char| c.is_ascii_whitespace() || "()[]{},;:\"'=".contains(c));
             let masked = self.clock.date(plain).or_else(|| self.engine_id(plain));
+            let masked = masked.or_else(|| plain.parse::<Ipv4Addr>().ok().map(|_| self.address(plain)));
             match masked {
                 Some(masked) => out.push_str(&masked),
                 None => self.words_of_title(plain, &mut out),
@@ -150,6 +153,12 @@ impl Mask {
             out.push_str(piece.get(plain.len()..).unwrap_or_default());
         }
         out
+    }
+
+    /// An address in a title. It stays a number, by which the runs of a job have one name.
+    fn address(&mut self, address: &str) -> String {
+        let parts: Vec<String> = address.split('.').map(|part| self.digits(part)).collect();
+        parts.join(".")
     }
 
     fn words_of_title(&mut self, text: &str, out: &mut String) {
@@ -237,6 +246,8 @@ mod tests {
         let mut mask = self::mask();
         assert_ne!(mask.title("run 123456"), "run 123456");
         assert_eq!(mask.title("run 123456").len(), "run 123456".len());
+        let address = mask.title("run 172.17.0.2");
+        assert!(!address.contains("172.17") && address.len() == "run 172.17.0.2".len(), "{address}");
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl Mask {
             let plain =
                 piece.trim_end_matches(|c: char| c.is_ascii_whitespace() || "()[]{},;:\"'=".contains(c));
             let masked = self.clock.date(plain).or_else(|| self.engine_id(plain));
-            let masked = masked.or_else(|| plain.parse::<Ipv4Addr>().ok().map(|_| self.address(plain)));
+            let masked = masked.or_else(|| plain.parse::<Ipv4Addr>().ok().map(|_| self.numbered(plain)));
             match masked {
                 Some(masked) => out.push_str(&masked),
                 None => self.words_of_title(plain, &mut out),
@@ -156,7 +156,7 @@ impl Mask {
     }
 
     /// An address in a title. It stays a number, by which the runs of a job have one name.
-    fn address(&mut self, address: &str) -> String {
+    fn numbered(&mut self, address: &str) -> String {
         let parts: Vec<String> = address.split('.').map(|part| self.digits(part)).collect();
         parts.join(".")
     }

@@ -203,6 +203,33 @@ fn recordings_and_corpus_in_parts_write_the_same_bytes() {
 const JOB: &str = "jt1_1386370000000_job_201311192236_0042_etl_nightly+sessions";
 const CONF: &str = "job_201311192236_0042_conf.xml";
 
+/// Asserts that results of these two paths cannot be merged, for this reason.
+fn assert_apart(paths: [PathBuf; 2], why: &str) {
+    let place = TempDir::new().unwrap();
+    let parts: Vec<PathBuf> =
+        (0..).map(|number| place.path().join(format!("{number}.part"))).take(2).collect();
+    for (path, part) in paths.iter().zip(&parts) {
+        let written = run("analyze", &["--partial", part.to_str().unwrap()], &[path]);
+        assert!(written.status.success(), "{}", message(&written));
+    }
+    let merged = run("analyze", &["--merge"], &parts);
+    assert_eq!((merged.status.code(), merged.stdout.len()), (Some(2), 0), "{why}");
+    assert!(message(&merged).contains(why), "{why}: {}", message(&merged));
+}
+
+#[test]
+fn parts_that_split_a_history_are_refused() {
+    let recordings = PathBuf::from("crates/elephant-engine/tests/recordings");
+    let with_logs = [recordings.join("events"), recordings.join("work")];
+    assert_apart(with_logs, "give a job history and its log to one part");
+    let tez = PathBuf::from("testdata/heuristics/tez-dag-failure");
+    let files = ["dag_1500000000000_1501_1-low.json.gz", "dag_1500000000000_1503_1-severe.json.gz"];
+    assert_apart(
+        files.map(|name| tez.join(name)),
+        "have each read some files of testdata/heuristics/tez-dag-failure",
+    );
+}
+
 #[test]
 fn parts_that_do_not_fit_are_refused() {
     let place = TempDir::new().unwrap();

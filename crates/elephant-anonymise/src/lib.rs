@@ -1,8 +1,8 @@
 //! Rewrites histories so that they can be given away: the same findings without the names.
 //!
-//! A value stays only if it is known to be harmless ([`vocabulary`], [`settings`]); everything else becomes a pseudonym, derived
-//! from a key ([`pseudonyms`]), and all times move together ([`clock`]). Each format ([`formats`]) says what its fields mean, and
-//! [`mask`] what is left of a text with that meaning. [`files`] reads the histories and writes the results, in bounded memory.
+//! A value stays only if it is known to be harmless (`vocabulary`, `settings`); everything else becomes a pseudonym, derived
+//! from a key (`pseudonyms`), and all times move together (`clock`). Each format (`formats`) says what its fields mean, and
+//! `mask` what is left of a text with that meaning. `files` reads the histories and writes the results, in bounded memory.
 
 mod clock;
 mod files;

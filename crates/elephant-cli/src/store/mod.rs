@@ -22,7 +22,9 @@ use super::path_args::Inputs;
 use elephant_base::severity::Severity;
 use elephant_base::units::Timestamp;
 use elephant_engine::engine::{self, Keeper, Options, Render};
-use elephant_engine::results::{ApplicationReport, Summary};
+use elephant_engine::results::ApplicationReport;
+#[cfg(any(feature = "serve", feature = "mcp"))]
+use elephant_engine::results::Summary;
 use elephant_store::{Place, Store, StoreError, Stored};
 use elephant_verdict::troubles::Basis;
 

@@ -38,6 +38,13 @@ pub fn tez(bytes: &[u8]) {
     });
 }
 
+pub fn answers(bytes: &[u8]) {
+    parse_whole_and_in_portions(bytes, |stream| {
+        let window = ByteWindow::new(stream);
+        elephant_parse::answers::parse_one(String::new(), window, &Limits::default(), OtherCounters::Kept)
+    });
+}
+
 pub fn jobconf(bytes: &[u8]) {
     let parsed = elephant_parse::jobconf::parse(bytes);
     assert_same("parsed again", &parsed, &elephant_parse::jobconf::parse(bytes));

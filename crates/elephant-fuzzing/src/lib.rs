@@ -33,8 +33,9 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name, which is also the name of the program and of the folders in `seeds` and
 /// `regressions`.
-pub const TARGETS: [(&str, Target); 31] = [
+pub const TARGETS: [(&str, Target); 32] = [
     ("anonymise", anonymise::anonymise),
+    ("answers", histories::answers),
     ("baseline", configuration::baseline),
     ("bzip2", codecs::bzip2),
     ("container_log", process_logs::container_log),

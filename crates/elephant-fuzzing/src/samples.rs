@@ -86,6 +86,7 @@ pub fn target_of(bytes: &[u8]) -> Option<&'static str> {
         SourceKind::JhistJson => "jhist_json",
         SourceKind::JhistBinary => "jhist_binary",
         SourceKind::Hadoop1History => "hadoop1",
+        SourceKind::Answers => "answers",
         kind if kind.is_of_tez() => "tez",
         kind if kind.is_history() => "spark",
         _ => return None,

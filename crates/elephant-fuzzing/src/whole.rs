@@ -44,6 +44,7 @@ pub fn judge(bytes: &[u8]) {
         Some(SourceKind::JhistBinary) => jhist::avro::parse(ByteWindow::new(bytes)),
         Some(SourceKind::Hadoop1History) => hadoop1::parse(ByteWindow::new(bytes)),
         Some(SourceKind::TezJson | SourceKind::TezProto) => elephant_parse::tez::parse(bytes),
+        Some(SourceKind::Answers) => elephant_parse::answers::parse(bytes),
         Some(SourceKind::SparkEventLog) => {
             let open = || Ok(Feed::Stream(Box::new(Cursor::new(bytes.to_vec()))));
             let parts = vec![spark::Part { name: "log".to_owned(), open: Box::new(open) }];

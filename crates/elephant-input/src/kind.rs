@@ -84,6 +84,8 @@ pub enum SourceKind {
     TezJson,
     /// A history of Tez as protobuf messages in a sequence file.
     TezProto,
+    /// An answer of the REST server of MapReduce's application masters, its history server, or the resource manager.
+    Answers,
     /// A log of a JVM's garbage collector, also one within other output of its process.
     GcLog,
     /// A log of a container, a driver or an executor.
@@ -101,10 +103,16 @@ impl SourceKind {
         !matches!(self, Self::JobConf | Self::GcLog | Self::ProcessLog | Self::Trace(_) | Self::Unrelated(_))
     }
 
-    /// Whether it is a history of Tez, of which one application may have several files.
+    /// Whether it is a history of Tez.
     #[must_use]
     pub const fn is_of_tez(self) -> bool {
         matches!(self, Self::TezJson | Self::TezProto)
+    }
+
+    /// Whether the history of one application may have several files.
+    #[must_use]
+    pub const fn is_spread(self) -> bool {
+        self.is_of_tez() || matches!(self, Self::Answers)
     }
 
     /// The kind in words, to follow "taken as".
@@ -118,6 +126,7 @@ impl SourceKind {
             Self::SparkEventLog => "a Spark event log",
             Self::TezJson => "a history of Tez (JSON)",
             Self::TezProto => "a history of Tez (protobuf)",
+            Self::Answers => "an answer of a history server or resource manager",
             Self::GcLog => "a log of a garbage collector",
             Self::ProcessLog => "a log of a container, driver or executor",
             Self::Trace(table) => table.text(),

@@ -29,6 +29,8 @@ pub enum Reason {
     JRockitLog,
     SafepointLog,
     JvmLog,
+    SparkAnswer,
+    OtherAnswer,
     Text,
     Binary,
 }
@@ -63,6 +65,10 @@ impl Reason {
             Self::SafepointLog => {
                 "safepoint statistics without collections; log with -XX:+PrintGCDetails or -Xlog:gc*"
             }
+            Self::SparkAnswer => {
+                "answer of Spark's REST server, which leaves out tasks; read the event log of the application"
+            }
+            Self::OtherAnswer => "answer of a server of Hadoop that tells of no application",
             Self::JvmLog => "JVM log without collections; log with -Xlog:gc*",
             Self::Text => "plain text",
             Self::Binary => "binary data",

@@ -14,8 +14,8 @@ use super::log_folder::Logs;
 use super::log_name;
 use super::part::Part;
 use super::source::{LogFolder, Source, SourcePath};
+use super::spread_files;
 use super::storage::Object;
-use super::tez_files;
 use elephant_base::limits::Limits;
 use elephant_gc_log::Owner;
 
@@ -123,7 +123,7 @@ impl Sorter {
         for alone in self.logs.finish(named_folders, &mut self.inventory) {
             add_source(alone, &mut self.inventory);
         }
-        tez_files::join(&mut self.inventory.histories);
+        spread_files::join(&mut self.inventory.histories);
         self.inventory
     }
 }

@@ -120,6 +120,8 @@ impl<R: Read> ByteWindow<R> {
 pub struct Line<'a> {
     /// Counted from 1.
     pub number: u64,
+    /// Where it begins: a byte of the stream, counted from 0.
+    pub offset: u64,
     /// Without its line feed.
     pub bytes: &'a [u8],
     /// Whether the line ends with a line feed; the last line of a stream may not.
@@ -145,13 +147,14 @@ pub struct LineReader<R> {
     window: ByteWindow<R>,
     consumed_line: usize,
     number: u64,
+    offset: u64,
     max_line_len: usize,
 }
 
 impl<R: Read> LineReader<R> {
     /// Reads the remaining lines of `window`; lines longer than `max_line_len` bytes are skipped.
     pub fn new(window: ByteWindow<R>, max_line_len: usize) -> Self {
-        Self { window, consumed_line: 0, number: 0, max_line_len }
+        Self { window, consumed_line: 0, number: 0, offset: 0, max_line_len }
     }
 
     /// The next line.
@@ -160,6 +163,7 @@ impl<R: Read> LineReader<R> {
     /// The reader's error. The lines before it are returned first.
     pub fn next_line(&mut self) -> io::Result<NextLine<'_>> {
         self.window.consume(self.consumed_line);
+        self.offset += self.consumed_line as u64;
         self.consumed_line = 0;
         self.number += 1;
         let mut searched = 0;
@@ -186,16 +190,19 @@ impl<R: Read> LineReader<R> {
             return Ok(NextLine::TooLong { number: self.number });
         }
         let bytes = self.window.bytes().get(..len).unwrap_or_default();
-        Ok(NextLine::Line(Line { number: self.number, bytes, terminated }))
+        Ok(NextLine::Line(Line { number: self.number, offset: self.offset, bytes, terminated }))
     }
 
     fn skip_long_line(&mut self) -> io::Result<NextLine<'_>> {
         loop {
             if let Some(at) = memchr(b'\n', self.window.bytes()) {
                 self.window.consume(at + 1);
+                self.offset += at as u64 + 1;
                 break;
             }
-            self.window.consume(self.window.bytes().len());
+            let passed = self.window.bytes().len();
+            self.window.consume(passed);
+            self.offset += passed as u64;
             if !self.window.extend()? {
                 break;
             }

@@ -153,6 +153,11 @@ impl HistoryBuilder {
         self.lost.skipped_event = true;
     }
 
+    /// Records that a part of the history was never there, although nothing was lost while reading.
+    pub(crate) fn record_missing(&mut self) {
+        self.lost.events = true;
+    }
+
     /// Records that reading stopped because of `error`, which may be a limit.
     pub(crate) fn stop(&mut self, error: &io::Error) {
         if let Some(reached) = limits::behind(error) {

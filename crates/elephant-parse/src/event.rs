@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use crate::problem::Position;
 use elephant_model::model::ProgressSplits;
 use elephant_model::model::counters::CounterSet;
 
@@ -167,6 +168,12 @@ impl EventPayload {
         self.progress.clear();
         self.unreadable = Unreadable::default();
     }
+}
+
+/// Sees the events of a history one by one, before they are put together.
+pub trait Observer {
+    /// An event, and where it stands in the decoded stream.
+    fn event(&mut self, at: Position, kind: EventKind, fields: &EventFields<'_>, payload: &EventPayload);
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Source: `org.apache.hadoop.mapreduce.TaskID`, `TaskAttemptID`; `tip_…` is the Hadoop 0.17 spelling.
 
 /// Which of a job's two id spaces a task belongs to. Setup and cleanup tasks of Hadoop 1 use both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum IdSpace {
     /// `_m_`
     Map,
@@ -11,8 +11,18 @@ pub(crate) enum IdSpace {
     Reduce,
 }
 
+impl IdSpace {
+    /// As ids write it.
+    pub(crate) const fn letter(self) -> char {
+        match self {
+            Self::Map => 'm',
+            Self::Reduce => 'r',
+        }
+    }
+}
+
 /// A task within its job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TaskId {
     /// Map or reduce.
     pub space: IdSpace,
@@ -21,7 +31,7 @@ pub(crate) struct TaskId {
 }
 
 /// An attempt within its job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AttemptId {
     /// Its task.
     pub task: TaskId,

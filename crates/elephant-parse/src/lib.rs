@@ -1,17 +1,21 @@
 //! Parsers: turn the bytes of one source into [`Application`]s and problems. Parsers never print.
 
+pub mod answers;
 pub(crate) mod build;
 pub mod container_sizes;
 pub mod counter_names;
 mod counter_slot;
 mod counter_template;
 pub mod event;
+mod file_part;
 pub mod hadoop1;
 pub(crate) mod hosts;
 mod identify;
 pub(crate) mod ids;
 pub mod jhist;
 pub mod jobconf;
+mod json_records;
+mod json_value;
 mod problem;
 mod reading;
 mod rows;
@@ -20,6 +24,7 @@ pub mod spark;
 pub mod tez;
 mod told_name;
 
+pub use file_part::FilePart;
 pub use identify::{identify, insisting};
 pub use problem::{Level, Position, Problem, Problems};
 pub use told_name::ToldByName;

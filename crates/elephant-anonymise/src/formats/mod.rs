@@ -24,9 +24,9 @@ pub(crate) struct Dropped {
     pub(crate) broken_off: bool,
 }
 
-/// Whether there is a file here for histories of this kind. Those of Tez, and logs of processes, are left out.
+/// Whether there is a file here for histories of this kind. Those of Tez, answers of servers and logs of processes are left out.
 pub(crate) const fn is_known(kind: SourceKind) -> bool {
-    kind.is_history() && !kind.is_of_tez()
+    kind.is_history() && !kind.is_spread()
 }
 
 /// Rewrites the bytes of a history.
@@ -47,6 +47,7 @@ pub(crate) fn rewrite(
         SourceKind::Hadoop1History => hadoop1::history(mask, bytes, out),
         SourceKind::TezJson
         | SourceKind::TezProto
+        | SourceKind::Answers
         | SourceKind::JobConf
         | SourceKind::GcLog
         | SourceKind::ProcessLog

@@ -35,12 +35,18 @@ impl Run {
         [self.start.is_none(), self.name.is_none(), self.user.is_none()].into_iter().filter(|it| *it).count()
     }
 
+    /// Whether nothing but its id is known, and maybe its attempt.
+    const fn tells_nothing(&self) -> bool {
+        self.start.is_none() && self.name.is_none() && self.user.is_none()
+    }
+
     /// Whether `other` may be the same run, with more facts.
     fn is_part_of(&self, other: &Self) -> bool {
         fn agree<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
             own.is_none_or(|own| other == Some(own))
         }
-        (self.engine, &self.id, &self.attempt) == (other.engine, &other.id, &other.attempt)
+        (self.engine, &self.id) == (other.engine, &other.id)
+            && (self.attempt == other.attempt || self.tells_nothing())
             && other.unknown() < self.unknown()
             && agree(self.start.as_ref(), other.start.as_ref())
             && agree(self.name.as_ref(), other.name.as_ref())
@@ -77,13 +83,13 @@ impl RunCopy {
     }
 
     pub(super) fn of(app: &Application, sources: &[String]) -> Self {
-        let run = Run {
-            engine: app.engine,
-            id: app.id.clone(),
-            attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
-            start: app.submitted_at.or(app.launched_at),
-            name: app.name.clone(),
-            user: app.user.clone(),
+        let attempt = app.spark.as_ref().and_then(|spark| spark.attempt.clone());
+        let (engine, id) = (app.engine, app.id.clone());
+        let run = if app.told_by_servers && !app.complete {
+            Run { engine, id, attempt, start: None, name: None, user: None }
+        } else {
+            let start = app.submitted_at.or(app.launched_at);
+            Run { engine, id, attempt, start, name: app.name.clone(), user: app.user.clone() }
         };
         let content = Content {
             finished_at: app.finished_at,
@@ -105,10 +111,10 @@ impl RunCopy {
         self.complete.then_some(content)
     }
 
-    /// A number for all runs with the id, if nothing else is known.
-    fn id_hash(&self) -> u64 {
+    /// A number for all runs with the id and this attempt, if nothing else is known.
+    fn id_hash(&self, attempt: Option<&str>) -> u64 {
         let mut hasher = FxHasher::default();
-        let Run { engine, id, attempt, .. } = &self.run;
+        let Run { engine, id, .. } = &self.run;
         (engine, id, attempt).hash(&mut hasher);
         hasher.finish()
     }
@@ -131,17 +137,19 @@ pub(super) struct Counted(FxHashSet<u64>);
 
 impl Counted {
     pub(super) fn add(&mut self, copy: &RunCopy) {
-        self.0.extend(copy.hashes().into_iter().chain([copy.id_hash()]));
+        let attempt = copy.run.attempt.as_deref();
+        self.0.extend(copy.hashes().into_iter().chain([copy.id_hash(attempt), copy.id_hash(None)]));
     }
 
     /// Whether this history is a copy of one of them.
     pub(super) fn contains(&self, copy: &RunCopy) -> bool {
         let [run, content] = copy.hashes();
-        let knows_nothing = copy.run.start.is_none() && copy.run.name.is_none() && copy.run.user.is_none();
         let hash = match copy.complete {
             true => content,
             // A log that ends before the start of its application.
-            false if knows_nothing && copy.content.tasks == 0 => copy.id_hash(),
+            false if copy.run.tells_nothing() && copy.content.tasks == 0 => {
+                copy.id_hash(copy.run.attempt.as_deref())
+            }
             false => run,
         };
         self.0.contains(&hash)
@@ -149,7 +157,7 @@ impl Counted {
 
     /// Whether a history of an application with the same id is among them.
     pub(super) fn has_id_of(&self, copy: &RunCopy) -> bool {
-        self.0.contains(&copy.id_hash())
+        self.0.contains(&copy.id_hash(copy.run.attempt.as_deref()))
     }
 }
 

@@ -112,7 +112,8 @@ impl Filter {
                 !self.admits_engine(Engine::MapReduce.name())
             }
             SourceKind::TezJson | SourceKind::TezProto => !self.admits_engine(Engine::Tez.name()),
-            SourceKind::JobConf
+            SourceKind::Answers
+            | SourceKind::JobConf
             | SourceKind::GcLog
             | SourceKind::ProcessLog
             | SourceKind::Trace(_)

@@ -14,7 +14,9 @@ use elephant_input::kind::SourceKind;
 use elephant_input::part::Part;
 use elephant_input::window::ByteWindow;
 use elephant_parse::spark::{self, Completeness, Feed, Log, Names};
-use elephant_parse::{Level, OtherCounters, Parsed, Problems, ToldByName, hadoop1, identify, jhist, tez};
+use elephant_parse::{
+    FilePart, Level, OtherCounters, Parsed, Problems, ToldByName, answers, hadoop1, identify, jhist, tez,
+};
 
 /// How much of a history is read.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +59,7 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
         return Ok(read_event_log(source, stored, extent, &budget));
     }
     if source.parts.len() > 1 {
-        return Ok(read_tez(source, extent, &budget));
+        return Ok(read_parts(source, extent, &budget));
     }
     let (stream, kind) = source.open(identify)?;
     let (tail, expected) = (stream.tail(), stream.plain_len());
@@ -69,6 +71,7 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
         SourceKind::JhistBinary => jhist::avro::parse_within(window, limits, others, name),
         SourceKind::Hadoop1History => hadoop1::parse_within(window, limits, others, name),
         SourceKind::TezJson | SourceKind::TezProto => tez::parse_one(name_of(source), window, limits, others),
+        SourceKind::Answers => answers::parse_one(name_of(source), window, limits, others),
         SourceKind::JobConf
         | SourceKind::GcLog
         | SourceKind::ProcessLog
@@ -84,12 +87,17 @@ fn name_of(source: &Source) -> String {
     source.parts.first().map(Part::name).unwrap_or_default()
 }
 
-/// Reads the files of one application of Tez.
-fn read_tez(source: &Source, extent: Extent<'_>, budget: &Budget) -> Parsed {
+/// Reads the files of a history that is spread over several.
+fn read_parts(source: &Source, extent: Extent<'_>, budget: &Budget) -> Parsed {
     let tails: Vec<OnceLock<Tail>> = source.parts.iter().map(|_| OnceLock::new()).collect();
-    let parts: Vec<tez::Part<'_>> =
-        source.parts.iter().zip(&tails).map(|(part, tail)| tez_part(part, tail, budget)).collect();
-    let mut parsed = tez::parse_within(&parts, extent.limits, extent.wanted.other_counters());
+    let parts: Vec<FilePart<'_>> =
+        source.parts.iter().zip(&tails).map(|(part, tail)| file_part(part, tail, budget)).collect();
+    let others = extent.wanted.other_counters();
+    let mut parsed = if source.kind == Some(SourceKind::Answers) {
+        answers::parse_within(&parts, extent.limits, others)
+    } else {
+        tez::parse_within(&parts, extent.limits, others)
+    };
     for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {
         if let Some(tail) = tail.get() {
             warn_about_tail(tail, problems);
@@ -98,14 +106,14 @@ fn read_tez(source: &Source, extent: Extent<'_>, budget: &Budget) -> Parsed {
     parsed
 }
 
-fn tez_part<'a>(part: &'a Part, tail: &'a OnceLock<Tail>, budget: &'a Budget) -> tez::Part<'a> {
+fn file_part<'a>(part: &'a Part, tail: &'a OnceLock<Tail>, budget: &'a Budget) -> FilePart<'a> {
     let open = move || {
         let stream = part.open().map_err(|error| error.to_string())?;
         tail.get_or_init(|| stream.tail());
         let expected = stream.plain_len();
         Ok(Box::new(Metered::new(stream, budget.clone(), expected)) as Box<dyn Read + 'a>)
     };
-    tez::Part { name: part.name(), open: Box::new(open) }
+    FilePart { name: part.name(), open: Box::new(open) }
 }
 
 /// Warns if the skipped bytes may be another history with damaged compression.

@@ -156,6 +156,8 @@ pub struct Application {
     pub complete: bool,
     /// Whether events of a job history are missing or cannot be read, not just counters in them.
     pub events_missing: bool,
+    /// Whether answers of servers tell it, whose names and times may differ from those of its history.
+    pub told_by_servers: bool,
     /// How much of it was read, if a limit was reached.
     pub limit: Option<Remainder>,
     /// When it was submitted.
@@ -230,6 +232,7 @@ impl Application {
             status: Status::Unknown,
             complete: false,
             events_missing: false,
+            told_by_servers: false,
             limit: None,
             submitted_at: None,
             launched_at: None,

@@ -17,7 +17,7 @@ pub use lexer::Record;
 pub use reader::{Ending, Visitor, read};
 
 use super::build::{Clocks, HistoryBuilder};
-use super::event::{EventKind, EventPayload};
+use super::event::{EventKind, EventPayload, Observer};
 use super::problem::{Level, Position, Problems};
 use super::{OtherCounters, Parsed, ToldByName};
 use elephant_base::limits::{self, Held, LimitReached, Limits};
@@ -48,7 +48,23 @@ pub fn parse_within<R: Read>(
     others: OtherCounters,
     name: ToldByName,
 ) -> Parsed {
-    let mut jobs = Jobs { limits: *limits, others, name, held: Held::within(limits), ..Jobs::default() };
+    let jobs = Jobs { limits: *limits, others, name, held: Held::within(limits), ..Jobs::default() };
+    read_into(jobs, window, limits)
+}
+
+/// Shows each event of a history to `observer`. The events of all jobs have the ids of their jobs.
+pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) {
+    let jobs = Jobs {
+        observer: Some(observer),
+        limits: *limits,
+        others: OtherCounters::Dropped,
+        held: Held::within(limits),
+        ..Jobs::default()
+    };
+    read_into(jobs, window, limits);
+}
+
+fn read_into<R: Read>(mut jobs: Jobs<'_>, window: ByteWindow<R>, limits: &Limits) -> Parsed {
     let ending = reader::read_within(window, &mut jobs, limits);
     jobs.finish(ending)
 }
@@ -74,7 +90,8 @@ struct Job {
 
 /// Passes each record to the builder of its job.
 #[derive(Default)]
-struct Jobs {
+struct Jobs<'o> {
+    observer: Option<&'o mut dyn Observer>,
     list: Vec<Job>,
     by_key: FxHashMap<Box<str>, usize>,
     /// The job of the last record.
@@ -89,7 +106,7 @@ struct Jobs {
     held: Held,
 }
 
-impl Visitor for Jobs {
+impl Visitor for Jobs<'_> {
     fn record(&mut self, at: Position, record: &Record<'_>) {
         if !lexer::KNOWN_TYPES.contains(&record.kind) {
             self.problems.add(Level::Info, "unknown-record", Some(at), || {
@@ -125,6 +142,9 @@ impl Visitor for Jobs {
         event.fields.job_id.get_or_insert(Cow::Borrowed(&job.id));
         job.ended |= matches!(event.kind, EventKind::JobFinished | EventKind::JobUnsuccessful);
         let before = job.builder.measured();
+        if let Some(observer) = &mut self.observer {
+            observer.event(at, event.kind, &event.fields, &self.payload);
+        }
         job.builder.event(at, event.kind, &event.fields, &self.payload);
         self.held.change(before, job.builder.measured());
     }
@@ -139,7 +159,7 @@ impl Visitor for Jobs {
     }
 }
 
-impl Jobs {
+impl Jobs<'_> {
     /// The job with this key, added if new; without a key, the job of the previous record.
     fn job(&mut self, at: Position, key: Option<&str>) -> Option<usize> {
         let Some(key) = key else {

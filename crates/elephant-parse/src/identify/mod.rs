@@ -7,7 +7,7 @@ mod trace;
 
 use memchr::{memchr, memmem};
 
-use super::{hadoop1, jobconf};
+use super::{answers, hadoop1, jobconf};
 use elephant_gc_log::NotGcLog;
 use elephant_input::kind::{FIRST_LOOK, Identify, Reason, SourceKind};
 use elephant_input::trace_table::TraceFormat;
@@ -76,14 +76,23 @@ fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> 
         SourceKind::Hadoop1History
     } else if let Some(kind) = tez::kind(head, body) {
         kind
+    } else if answers::is_answer(body) {
+        SourceKind::Answers
     } else if is_job_summary(line) {
         SourceKind::Unrelated(Reason::JobSummary)
     } else if let Some(kind) = trace::kind(body, complete, insisted) {
         kind
     } else if spark::starts_oddly(body) {
         SourceKind::SparkEventLog
-    } else if !complete && (spark::may_follow(body) || tez::may_follow(body) || is_lost_sector(body)) {
+    } else if !complete
+        && (spark::may_follow(body)
+            || tez::may_follow(body)
+            || answers::may_be_answer(body)
+            || is_lost_sector(body))
+    {
         return None;
+    } else if let Some(reason) = answers::left_out(body) {
+        SourceKind::Unrelated(reason)
     } else {
         gc_log_or_text(head)
     })

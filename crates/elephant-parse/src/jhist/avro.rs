@@ -23,7 +23,7 @@ pub use plan::Plan;
 pub use schema::SchemaError;
 
 use crate::build::HistoryBuilder;
-use crate::event::{EventFields, EventKind, EventPayload};
+use crate::event::{EventFields, EventKind, EventPayload, Observer};
 use crate::{Level, MAX_EVENT_LEN, OtherCounters, Parsed, Position, Problems, ToldByName};
 use elephant_base::limits::{self, Limits};
 use elephant_base::units::Bytes;
@@ -43,6 +43,25 @@ pub fn parse_within<R: Read>(
     others: OtherCounters,
     name: ToldByName,
 ) -> Parsed {
+    let mut builder = HistoryBuilder::default();
+    builder.keep_within(limits, others);
+    builder.named(name);
+    read_within(window, limits, builder, None)
+}
+
+/// Shows each event of a history to `observer`.
+pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) {
+    let mut builder = HistoryBuilder::default();
+    builder.keep_within(limits, OtherCounters::Dropped);
+    read_within(window, limits, builder, Some(observer));
+}
+
+fn read_within<R: Read>(
+    window: ByteWindow<R>,
+    limits: &Limits,
+    builder: HistoryBuilder,
+    observer: Option<&mut dyn Observer>,
+) -> Parsed {
     let mut source = Source::new(window);
     let plan = match read_header(&mut source) {
         Ok(plan) => plan,
@@ -50,13 +69,12 @@ pub fn parse_within<R: Read>(
     };
     let mut history = History {
         plan: &plan,
-        builder: HistoryBuilder::default(),
+        builder,
+        observer,
         payload: EventPayload::default(),
         events: 0,
         max_event_len: limits.line_len().min(MAX_EVENT_LEN),
     };
-    history.builder.keep_within(limits, others);
-    history.builder.named(name);
     let damaged = history.read(&mut source);
     let beyond_memory = history.builder.beyond_memory().is_some();
     let (application, problems) = history.builder.finish(damaged);
@@ -98,15 +116,16 @@ fn unusable(error: &HeaderError, offset: u64) -> Parsed {
     Parsed { problems, ..Parsed::default() }
 }
 
-struct History<'p> {
+struct History<'p, 'o> {
     plan: &'p Plan,
     builder: HistoryBuilder,
+    observer: Option<&'o mut dyn Observer>,
     payload: EventPayload,
     events: u64,
     max_event_len: usize,
 }
 
-impl History<'_> {
+impl History<'_, '_> {
     /// Reads all events; `true` if the source ends or breaks early.
     fn read<R: Read>(&mut self, source: &mut Source<R>) -> bool {
         loop {
@@ -149,6 +168,9 @@ impl History<'_> {
             match event.kind {
                 Some(kind) => {
                     EventKind::complete_status(event.type_name, &mut fields);
+                    if let Some(observer) = &mut self.observer {
+                        observer.event(at, kind, &fields, &self.payload);
+                    }
                     self.builder.event(at, kind, &fields, &self.payload);
                 }
                 None => self.builder.problems().add(Level::Info, "unknown-event", Some(at), || {

@@ -13,7 +13,7 @@ use super::event_template::{EventTemplates, Trace, Use, Values};
 use super::fields::{self, Slot, slot};
 use crate::build::HistoryBuilder;
 use crate::counter_names::CounterNames;
-use crate::event::{EventFields, EventKind, EventPayload};
+use crate::event::{EventFields, EventKind, EventPayload, Observer};
 use crate::problem::{Level, Position};
 use crate::scan::{Cursor, RawStr, Scan, Unexpected};
 use crate::{OtherCounters, Parsed, ToldByName, too_long};
@@ -37,10 +37,21 @@ pub fn parse_within<R: Read>(
     others: OtherCounters,
     name: ToldByName,
 ) -> Parsed {
-    let mut lines = LineReader::new(window, limits.line_len());
     let mut reader = Reader::default();
     reader.builder.keep_within(limits, others);
     reader.builder.named(name);
+    read_within(reader, window, limits)
+}
+
+/// Shows each event of a history to `observer`.
+pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) {
+    let mut reader = Reader { observer: Some(observer), ..Reader::default() };
+    reader.builder.keep_within(limits, OtherCounters::Dropped);
+    read_within(reader, window, limits);
+}
+
+fn read_within<R: Read>(mut reader: Reader<'_>, window: ByteWindow<R>, limits: &Limits) -> Parsed {
+    let mut lines = LineReader::new(window, limits.line_len());
     let mut damaged = false;
     let mut in_events = false;
     loop {
@@ -85,14 +96,15 @@ pub fn parse_within<R: Read>(
 
 /// Reads events and passes them to the builder.
 #[derive(Default)]
-struct Reader {
+struct Reader<'o> {
+    observer: Option<&'o mut dyn Observer>,
     builder: HistoryBuilder,
     payload: EventPayload,
     templates: EventTemplates,
     trace: Trace,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn broken_line(&mut self, at: Position, terminated: bool) {
         if terminated {
             self.builder.record_lost_event();
@@ -126,7 +138,7 @@ impl Reader {
     }
 
     fn event(&mut self, cursor: &mut Cursor<'_>, at: Position) -> Scan<()> {
-        let Self { builder, payload, templates, trace } = self;
+        let Self { observer, builder, payload, templates, trace } = self;
         payload.clear();
         let (names, strings) = builder.counter_names();
         let mut decoder = Decoder { fields: EventFields::default(), payload, names, strings, trace };
@@ -145,6 +157,9 @@ impl Reader {
         match kind {
             Some(kind) => {
                 EventKind::complete_status(&type_name, &mut fields);
+                if let Some(observer) = observer {
+                    observer.event(at, kind, &fields, payload);
+                }
                 builder.event(at, kind, &fields, payload);
             }
             None => builder.problems().add(Level::Info, "unknown-event", Some(at), || {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::info::number;
 use crate::counter_names::CounterNames;
+use crate::json_value::whole;
 use elephant_model::model::Interner;
 use elephant_model::model::counters::CounterSet;
 
@@ -47,7 +47,7 @@ fn group(mut group: Value) -> Option<Group> {
     let Value::Array(counters) = group.get_mut("counters")?.take() else { return None };
     let counter = |mut counter: Value| {
         let Value::String(name) = counter.get_mut("counterName")?.take() else { return None };
-        Some((name, counter.get("counterValue").and_then(number)))
+        Some((name, counter.get("counterValue").and_then(whole)))
     };
     Some((name, counters.into_iter().filter_map(counter).collect()))
 }

@@ -10,10 +10,11 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 
 use super::id::Id;
-use super::info::{Info, MAX_VERTICES, number};
-use super::json::Progress;
+use super::info::{Info, MAX_VERTICES};
 use super::query;
 use super::record::{Record, Sink, Subject};
+use crate::json_records::Progress;
+use crate::json_value::whole;
 
 /// A document: an entity, `{"entities": […]}`, `{"queries": […]}`, or a list of entities.
 pub(super) struct Document<'a, 's> {
@@ -192,7 +193,7 @@ impl Draft {
             "entitytype" | "entityType" => self.kind = string(map.next_value()?),
             "otherinfo" | "otherInfo" => map.next_value_seed(OtherInfo(&mut self.info))?,
             "events" => self.add_events(map.next_value()?),
-            "starttime" | "startTime" => self.info.first = number(&map.next_value()?),
+            "starttime" | "startTime" => self.info.first = whole(&map.next_value()?),
             "primaryfilters" | "primaryFilters" => self.add_filters(map.next_value()?),
             "relatedentities" | "relatedEntities" => self.add_related(map.next_value()?),
             _ => {
@@ -208,7 +209,7 @@ impl Draft {
             let mut field =
                 |names: [&str; 2]| names.into_iter().find_map(|name| Some(event.get_mut(name)?.take()));
             let kind = field(["eventtype", "eventType"]).and_then(string);
-            let time = field(["timestamp", "ts"]).and_then(|time| number(&time));
+            let time = field(["timestamp", "ts"]).and_then(|time| whole(&time));
             self.events.extend(kind.zip(time));
             let info = event.get_mut("eventinfo").map(Value::take);
             let info = info.or_else(|| event.get_mut("eventInfo").map(Value::take));

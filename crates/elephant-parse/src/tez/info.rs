@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::counters::RawCounters;
+use crate::json_value::whole;
 use crate::reading::{MAX_TEXT_LEN, truncate};
 
 /// The facts of one record, or of all records about one thing.
@@ -88,11 +89,11 @@ impl Info {
     pub(super) fn set(&mut self, key: &str, value: Value) {
         match key {
             "status" => self.set_status(text(value)),
-            "initTime" => replace(&mut self.init, number(&value)),
-            "startTime" => replace(&mut self.start, number(&value)),
-            "endTime" => replace(&mut self.end, number(&value)),
-            "creationTime" => replace(&mut self.creation, number(&value)),
-            "numTasks" => replace(&mut self.tasks, number(&value).and_then(|tasks| tasks.try_into().ok())),
+            "initTime" => replace(&mut self.init, whole(&value)),
+            "startTime" => replace(&mut self.start, whole(&value)),
+            "endTime" => replace(&mut self.end, whole(&value)),
+            "creationTime" => replace(&mut self.creation, whole(&value)),
+            "numTasks" => replace(&mut self.tasks, whole(&value).and_then(|tasks| tasks.try_into().ok())),
             "dagName" | "vertexName" => replace(&mut self.name, text(value)),
             "processorClassName" | "processorClass" => replace(&mut self.processor, text(value)),
             "successfulAttemptId" => replace(&mut self.successful_attempt, text(value)),
@@ -221,18 +222,9 @@ fn text_within(value: Value, most: usize) -> Option<String> {
         Value::String(text) if text.is_empty() => None,
         Value::String(text) if text.len() > most => Some(truncate(&text, most).to_owned()),
         Value::String(text) => Some(text),
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(whole) => Some(whole.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-/// A whole number, which the protobuf form writes as a string.
-pub(super) fn number(value: &Value) -> Option<i64> {
-    match value {
-        Value::Number(number) => number.as_i64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
     }
 }
 

@@ -8,11 +8,11 @@ mod collect;
 mod complete;
 mod counters;
 mod dag;
+mod documents;
 mod entity;
 mod failure;
 mod id;
 mod info;
-mod json;
 mod proto;
 mod query;
 mod record;
@@ -22,27 +22,20 @@ mod vertex;
 use std::io::{self, Read};
 
 use super::problem::{Level, Position, Problems};
-use super::{MAX_EVENT_LEN, OtherCounters, Parsed};
+use super::{FilePart, MAX_EVENT_LEN, OtherCounters, Parsed, json_records};
 use collect::Records;
+use documents::Entities;
 use elephant_base::limits::{self, Limits};
 use elephant_input::window::ByteWindow;
 use proto::Message;
 pub(crate) use sequence_file::is_of_tez as is_proto;
 use sequence_file::{HeaderError, NAMES_LEN, Next, Values};
 
-/// One file of a history.
-pub struct Part<'a> {
-    /// Its name, for problems.
-    pub name: String,
-    /// Opens it; the error says why it cannot be opened.
-    pub open: Box<dyn Fn() -> Result<Box<dyn Read + 'a>, String> + 'a>,
-}
-
 /// Parses a history of one file with default limits.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Parsed {
     let open = || Ok(Box::new(bytes) as Box<dyn Read + '_>);
-    let part = Part { name: String::new(), open: Box::new(open) };
+    let part = FilePart { name: String::new(), open: Box::new(open) };
     parse_within(&[part], &Limits::default(), OtherCounters::Kept)
 }
 
@@ -65,7 +58,7 @@ pub fn parse_one<R: Read>(
 /// Parses the files of a history within `limits`. Applications are returned by the ids of their DAGs; `confs` holds the
 /// configurations of the YARN applications that ran them.
 #[must_use]
-pub fn parse_within(parts: &[Part<'_>], limits: &Limits, others: OtherCounters) -> Parsed {
+pub fn parse_within(parts: &[FilePart<'_>], limits: &Limits, others: OtherCounters) -> Parsed {
     let mut records = Records::within(limits, others);
     let mut part_problems = Vec::new();
     for part in parts {
@@ -82,7 +75,7 @@ pub fn parse_within(parts: &[Part<'_>], limits: &Limits, others: OtherCounters) 
 }
 
 /// Reads one file. Returns whether another may be read.
-fn read_part(part: &Part<'_>, limits: &Limits, records: &mut Records, problems: &mut Problems) -> bool {
+fn read_part(part: &FilePart<'_>, limits: &Limits, records: &mut Records, problems: &mut Problems) -> bool {
     let stream = match (part.open)() {
         Ok(stream) => stream,
         Err(message) => {
@@ -108,7 +101,8 @@ fn read_window<R: Read>(
     let failure = if is_proto(window.bytes()) {
         read_proto(window, most, records, problems)
     } else {
-        let outcome = json::read(Rest(window), most, problems, &mut |record| records.add(record));
+        let mut entities = Entities::into(|record| records.add(record));
+        let outcome = json_records::read(window, most, problems, &mut entities);
         records.broken |= outcome.lost > 0;
         outcome.stopped
     };
@@ -177,20 +171,6 @@ fn stopped(error: &io::Error, records: &mut Records, problems: &mut Problems) ->
     }
     problems.warn("read-error", None, || format!("reading stopped before the end of the file: {error}"));
     true
-}
-
-/// What a window holds, and what follows it.
-struct Rest<R>(ByteWindow<R>);
-
-impl<R: Read> Read for Rest<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.0.bytes().is_empty() && !self.0.extend()? {
-            return Ok(0);
-        }
-        let read = self.0.bytes().read(out)?;
-        self.0.consume(read);
-        Ok(read)
-    }
 }
 
 #[cfg(test)]

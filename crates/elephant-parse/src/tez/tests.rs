@@ -61,9 +61,9 @@ fn the_order_of_records_and_of_files_does_not_matter() {
     let value: serde_json::Value = serde_json::from_str(DAG).unwrap();
     let entities = value["entities"].as_array().unwrap();
     let texts: Vec<String> = entities.iter().rev().map(ToString::to_string).collect();
-    let parts: Vec<Part<'_>> = texts
+    let parts: Vec<FilePart<'_>> = texts
         .iter()
-        .map(|text| Part {
+        .map(|text| FilePart {
             name: "x".to_owned(),
             open: Box::new(move || Ok(Box::new(text.as_bytes()) as Box<dyn Read + '_>)),
         })

@@ -15,8 +15,8 @@ use elephant_base::address::Address;
 use elephant_base::state::State;
 use elephant_input::error::InputError;
 use elephant_input::inventory::{Failure, Inventory, Notice, Skipped, Source, by_bytes};
+use elephant_input::spread_files;
 use elephant_input::storage::LeftOut;
-use elephant_input::tez_files;
 use elephant_parse::{Level, Problem};
 
 /// What was read of all histories.
@@ -83,7 +83,7 @@ impl<'a, T> HistoryRead<'a, T> {
             path: source.path.as_path().into(),
             id,
             named_by_user: source.named_by_user,
-            group: tez_files::group(source),
+            group: spread_files::group(source),
             files: source.files().map(Cow::from).collect(),
             outcome,
         }

@@ -155,7 +155,11 @@ fn look_into_all<'a, T>(
     log_parsed(&name, &parsed, started);
     let Parsed { applications, confs: mut embedded, problems, part_problems, beyond_memory: _ } = parsed;
     outcome.problems = all_problems(&name, problems, part_problems);
-    if applications.is_empty() && !outcome.problems.iter().any(|entry| entry.problem.level == Level::Error) {
+    let is_told = outcome
+        .problems
+        .iter()
+        .any(|entry| entry.problem.level == Level::Error || source.kind == Some(SourceKind::Answers));
+    if applications.is_empty() && !is_told {
         outcome.problems.push(no_events(&name));
     }
     let parts = part_names(source, applications.len() > 1);
@@ -248,8 +252,8 @@ pub(super) fn id_of(source: &Source, extent: Extent<'_>) -> Option<String> {
         SourceKind::JhistJson | SourceKind::JhistBinary | SourceKind::Hadoop1History => {
             name.and_then(job_id_in)
         }
-        // A source holds several DAGs.
-        SourceKind::TezJson | SourceKind::TezProto => return None,
+        // A source holds several DAGs or jobs.
+        SourceKind::TezJson | SourceKind::TezProto | SourceKind::Answers => return None,
         SourceKind::JobConf
         | SourceKind::GcLog
         | SourceKind::ProcessLog

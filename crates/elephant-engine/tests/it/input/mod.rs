@@ -1,5 +1,6 @@
 //! Input.
 
+mod answers;
 mod archives;
 mod corpus;
 mod discover;

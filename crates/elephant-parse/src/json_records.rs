@@ -1,34 +1,34 @@
-//! Reads the JSON forms: documents of the timeline server, and simple histories, in which each record ends with U+0001 and
-//! a line feed (`SimpleHistoryLoggingService`).
+//! Reads files of JSON documents: answers of servers, one after another, and simple histories of Tez, in which each record
+//! ends with U+0001 and a line feed (`SimpleHistoryLoggingService`). A damaged record costs only itself, and no record can
+//! fill the memory.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
 
 use memchr::memchr;
-use serde::de::DeserializeSeed;
+use serde::Deserializer;
 
-use super::entity::Document;
-use super::record::Record;
 use crate::problem::{Position, Problems};
 use elephant_base::limits;
+use elephant_input::window::ByteWindow;
 
 /// Ends a record of a simple history. JSON allows it nowhere.
 const SEPARATOR: u8 = 1;
 
 /// Counts the bytes of the record that is read, so that none can fill the memory.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     most: usize,
     record: Cell<usize>,
     read: Cell<u64>,
 }
 
 impl Progress {
-    pub(super) fn within(most: usize) -> Self {
+    pub(crate) fn within(most: usize) -> Self {
         Self { most, record: Cell::new(0), read: Cell::new(0) }
     }
 
     /// The next byte belongs to another record.
-    pub(super) fn record_ended(&self) {
+    pub(crate) fn record_ended(&self) {
         self.record.set(0);
     }
 
@@ -38,6 +38,19 @@ impl Progress {
         self.read.set(self.read.get().saturating_add(bytes as u64));
         if record > self.most { Err(io::Error::other(TooLong)) } else { Ok(()) }
     }
+}
+
+/// What the documents of a file are read into.
+pub(crate) trait Documents {
+    /// Reads one document.
+    fn document<'de, D: Deserializer<'de>>(
+        &mut self,
+        document: D,
+        progress: &Progress,
+    ) -> Result<(), D::Error>;
+
+    /// Whether another record may be read.
+    fn goes_on(&self) -> bool;
 }
 
 /// A record is longer than the limit.
@@ -76,25 +89,24 @@ impl<R: BufRead> Read for OneRecord<'_, R> {
 
 /// What happened while a file was read.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     /// Records that could not be read.
-    pub(super) lost: u64,
+    pub(crate) lost: u64,
     /// The error that ended reading before the end of the file.
-    pub(super) stopped: Option<io::Error>,
+    pub(crate) stopped: Option<io::Error>,
 }
 
-/// Passes the records of a file to `sink` until it returns false.
-pub(super) fn read(
-    reader: impl Read,
+/// Reads the records of a file.
+pub(crate) fn read<R: Read>(
+    window: ByteWindow<R>,
     most: usize,
     problems: &mut Problems,
-    sink: &mut dyn FnMut(Record) -> bool,
+    documents: &mut impl Documents,
 ) -> Outcome {
-    let mut reader = BufReader::with_capacity(256 << 10, reader);
+    let mut reader = BufReader::with_capacity(256 << 10, Rest(window));
     let progress = Progress::within(most);
     let mut outcome = Outcome::default();
-    let mut goes_on = true;
-    while goes_on {
+    while documents.goes_on() {
         match reader.fill_buf() {
             Ok([]) => break,
             Ok(_) => {}
@@ -106,9 +118,7 @@ pub(super) fn read(
         let at = progress.read.get();
         progress.record_ended();
         let mut ended = false;
-        let parsed =
-            one_record(&mut reader, &progress, &mut ended, &mut |record| goes_on = sink(record) && goes_on);
-        let Err(error) = parsed else { continue };
+        let Err(error) = one_record(&mut reader, &progress, &mut ended, documents) else { continue };
         outcome.lost += 1;
         if let Some(stopped) = failure(error, at, problems) {
             outcome.stopped = Some(stopped);
@@ -127,23 +137,37 @@ fn one_record<R: BufRead>(
     reader: &mut R,
     progress: &Progress,
     ended: &mut bool,
-    sink: &mut dyn FnMut(Record),
+    documents: &mut impl Documents,
 ) -> serde_json::Result<()> {
     let record = BufReader::with_capacity(16 << 10, OneRecord { reader, progress, ended });
-    let mut documents = Documents { bytes: record };
-    while documents.has_more().map_err(serde_json::Error::io)? {
-        let mut deserializer = serde_json::Deserializer::from_reader(&mut documents.bytes);
-        Document { sink: &mut *sink, progress }.deserialize(&mut deserializer)?;
+    let mut rest = Spaced { bytes: record };
+    while rest.has_more().map_err(serde_json::Error::io)? {
+        let mut deserializer = serde_json::Deserializer::from_reader(&mut rest.bytes);
+        documents.document(&mut deserializer, progress)?;
     }
     Ok(())
 }
 
+/// What a window holds, and what follows it.
+struct Rest<R>(ByteWindow<R>);
+
+impl<R: Read> Read for Rest<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.0.bytes().is_empty() && !self.0.extend()? {
+            return Ok(0);
+        }
+        let read = self.0.bytes().read(out)?;
+        self.0.consume(read);
+        Ok(read)
+    }
+}
+
 /// Documents one after another, with white space between them.
-struct Documents<R> {
+struct Spaced<R> {
     bytes: BufReader<R>,
 }
 
-impl<R: Read> Documents<R> {
+impl<R: Read> Spaced<R> {
     /// Skips white space and a byte order mark; `false` at the end.
     fn has_more(&mut self) -> io::Result<bool> {
         loop {
@@ -199,59 +223,5 @@ fn skip_record<R: BufRead>(reader: &mut R, progress: &Progress) -> io::Result<()
         if found {
             return Ok(());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tez::record::Subject;
-
-    fn ids(text: &str) -> (Vec<String>, Outcome, Problems) {
-        let (mut ids, mut problems) = (Vec::new(), Problems::default());
-        let read = read(text.as_bytes(), 1 << 20, &mut problems, &mut |record| {
-            ids.push(match record.subject {
-                Subject::Tez(id) => format!("{:?}", id.dag().map(|dag| dag.to_string())),
-                Subject::Query(id) => id,
-            });
-            true
-        });
-        (ids, read, problems)
-    }
-
-    #[test]
-    fn documents_hold_one_entity_or_several() {
-        let entity =
-            |number: u32| format!("{{\"entity\": \"dag_1_0001_{number}\", \"entitytype\": \"TEZ_DAG_ID\"}}");
-        let (one, two) = (entity(1), entity(2));
-        for text in [
-            format!("{one}\n{two}\n"),
-            format!("{{\"entities\": [{one}, {two}]}}"),
-            format!("\u{feff}[{one},\n{two}]"),
-            format!("{one}\u{1}\n{two}\u{1}\n"),
-        ] {
-            let (ids, read, problems) = ids(&text);
-            assert_eq!(ids.len(), 2, "{text:?} {problems:?}");
-            assert!(read.stopped.is_none() && problems.is_empty(), "{text:?} {problems:?}");
-        }
-    }
-
-    #[test]
-    fn a_damaged_record_costs_only_itself() {
-        let text = "{\"entityId\":\"dag_1_0001_1\",\"entityType\":\"TEZ_DAG_ID\"}\u{1}\n{\"entityId\":\u{1}\n\
-                    {\"entityId\":\"q\",\"entityType\":\"HIVE_QUERY_ID\"}\u{1}\n";
-        let (ids, read, problems) = ids(text);
-        assert_eq!((ids.len(), read.lost, problems.into_vec().len()), (2, 1, 1));
-    }
-
-    #[test]
-    fn a_long_record_is_skipped() {
-        let text = format!(
-            "{{\"otherinfo\":{{\"x\":\"{}\"}}}}\u{1}\n{{\"entity\":\"q\",\"entitytype\":\"HIVE_QUERY_ID\"}}\u{1}\n",
-            "x".repeat(2 << 20)
-        );
-        let (ids, read, problems) = ids(&text);
-        assert_eq!((ids, read.lost), (vec!["q".to_owned()], 1));
-        assert_eq!(problems.into_vec()[0].code, limits::REACHED);
     }
 }

@@ -1,5 +1,5 @@
-//! Joins the files of one application of Tez: each form of its history spreads a DAG, its application and the query that it
-//! ran over several files.
+//! Joins the files of a history that is spread over several: each form of Tez's spreads a DAG, its application and the query
+//! that it ran, and servers answer for each part of a job.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,45 +22,48 @@ enum Common {
     Application(PathBuf, String),
     /// The folder: answers of the timeline server have any name.
     Folder(PathBuf),
+    /// The folder of answers of other servers, which tell of which application they are.
+    Answers(PathBuf),
 }
 
-/// Joins the histories of Tez among `histories`, by path.
+/// Joins the histories among `histories` that are spread over files, by path.
 pub(super) fn join(histories: &mut Vec<Source>) {
     let is_file = |source: &Source| !matches!(source.path, SourcePath::Stdin(_));
-    let of_tez = |source: &mut Source| source.kind.is_some_and(SourceKind::is_of_tez) && is_file(source);
+    let is_spread = |source: &mut Source| source.kind.is_some_and(SourceKind::is_spread) && is_file(source);
     let mut groups: BTreeMap<Common, Vec<Source>> = BTreeMap::new();
-    for source in histories.extract_if(.., of_tez) {
+    for source in histories.extract_if(.., is_spread) {
         groups.entry(common(&source)).or_default().push(source);
     }
     histories.extend(groups.into_iter().filter_map(|(common, sources)| one(&common, sources)));
 }
 
-/// What the files of one history of Tez have in common: its application, or their folder. `None` for other histories, and
-/// in archives, whose files are read together in any case.
+/// What the files of one history have in common if it is spread over several: its application, or their folder. `None` for
+/// other histories, and in archives, whose files are read together in any case.
 #[must_use]
 pub fn group(source: &Source) -> Option<PathBuf> {
     let is_file = matches!(source.path, SourcePath::File(_));
-    if !is_file || !source.kind.is_some_and(SourceKind::is_of_tez) {
+    if !is_file || !source.kind.is_some_and(SourceKind::is_spread) {
         return None;
     }
     // The path of a history of several files may be their folder.
-    let is_proto = source.kind == Some(SourceKind::TezProto);
-    Some(match common_of(source.files().next()?, is_proto, PathBuf::new) {
+    Some(match common_of(source.files().next()?, source.kind, PathBuf::new) {
         Common::Application(_, id) => PathBuf::from(id),
-        Common::Folder(folder) => folder,
+        Common::Folder(folder) | Common::Answers(folder) => folder,
     })
 }
 
 fn common(source: &Source) -> Common {
-    let is_proto = source.kind == Some(SourceKind::TezProto);
-    common_of(source.path.as_path(), is_proto, || archive(source))
+    common_of(source.path.as_path(), source.kind, || archive(source))
 }
 
 /// What a file has in common with others, which may be in an archive.
-fn common_of(path: &Path, is_proto: bool, archive: impl Fn() -> PathBuf) -> Common {
+fn common_of(path: &Path, kind: Option<SourceKind>, archive: impl Fn() -> PathBuf) -> Common {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let is_named = is_proto || name.starts_with("history.txt");
+    if kind == Some(SourceKind::Answers) {
+        return Common::Answers(folder.to_path_buf());
+    }
+    let is_named = kind == Some(SourceKind::TezProto) || name.starts_with("history.txt");
     if let Some(id) = application(name).filter(|_| is_named) {
         // Files of an archive belong together, and not to those outside.
         return Common::Application(archive(), id.to_owned());
@@ -100,9 +103,13 @@ fn one(common: &Common, mut sources: Vec<Source>) -> Option<Source> {
     let mut sources = sources.into_iter();
     let mut first = sources.next()?;
     first.path = match (common, first.path) {
-        (Common::Folder(folder), SourcePath::Member(_)) => SourcePath::Member(folder.clone()),
-        (Common::Folder(folder), _) if folder.as_os_str().is_empty() => SourcePath::File(PathBuf::from(".")),
-        (Common::Folder(folder), _) => SourcePath::File(folder.clone()),
+        (Common::Folder(folder) | Common::Answers(folder), SourcePath::Member(_)) => {
+            SourcePath::Member(folder.clone())
+        }
+        (Common::Folder(folder) | Common::Answers(folder), _) if folder.as_os_str().is_empty() => {
+            SourcePath::File(PathBuf::from("."))
+        }
+        (Common::Folder(folder) | Common::Answers(folder), _) => SourcePath::File(folder.clone()),
         (Common::Application(..), path) => path,
     };
     first.parts.extend(sources.flat_map(|source| source.parts));

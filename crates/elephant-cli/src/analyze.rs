@@ -9,10 +9,14 @@ use super::Exit;
 use super::analysis::Analysis;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
+use super::output::Output;
 use super::part_args::{PartArgs, write_part};
 use super::path_args::{Inputs, PathArgs};
+use super::redact::{RedactArgs, Redacted};
 use elephant_engine::engine::{self, Options, PartKind, Pieces, Progress, Render};
+use elephant_engine::explain::{self, Explained};
 use elephant_engine::results::ApplicationReport;
+use elephant_ruleset::RuleSet;
 #[cfg(feature = "store")]
 use elephant_store::Place;
 use elephant_verdict::troubles::Basis;
@@ -31,6 +35,10 @@ Examples:
       use the rules and thresholds of Dr. Elephant
   elephant-rs analyze --format markdown --top 20 history/ > comment.md
       a comment for a pull request; CI servers show sarif and junit
+  elephant-rs analyze --explain spark-skew app.log
+      the line of each value that a finding was computed from
+  elephant-rs analyze --redact --format html app.log > report.html
+      a report to show to others, without your names
   elephant-rs analyze --partial monday.part history/monday
   elephant-rs analyze --merge monday.part tuesday.part
       read parts on several machines, and write one report on all of them
@@ -58,6 +66,12 @@ pub(super) struct Analyze {
     /// A log of a container, driver or executor, or a folder with such logs; those beside histories are found without it
     #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["partial", "merge"])]
     logs: Vec<PathBuf>,
+    /// Also tell where the figures of findings come from: file, line and byte of each value. FINDING is a rule, a rule and
+    /// what its finding is about (spark-skew@stage 3.0), or all
+    #[arg(long, value_name = "FINDING", conflicts_with_all = ["partial", "merge", "summary"])]
+    explain: Option<String>,
+    #[command(flatten)]
+    redact: RedactArgs,
     /// Also store all applications in a database, as ingest does, for history and check
     #[cfg(feature = "store")]
     #[arg(
@@ -65,7 +79,7 @@ pub(super) struct Analyze {
         value_name = "STORE",
         value_parser = super::store::place_parser(),
         value_hint = clap::ValueHint::FilePath,
-        conflicts_with_all = ["partial", "merge", "only"]
+        conflicts_with_all = ["partial", "merge", "only", "explain", "redact"]
     )]
     store: Option<Place>,
     #[cfg(feature = "store")]
@@ -88,6 +102,9 @@ impl Analyze {
             return write_part(&input.run(work)?, &kind, input, file);
         }
         let output = input.open_output(&inputs.files(), &self.files_of_store())?;
+        if self.explain.is_some() || self.redact.is_on() {
+            return self.write_whole(&inputs, basis, &options, output);
+        }
         let infos = rules.infos();
         let format = findings.pieces(input, &output, &infos);
         let render = |app: &ApplicationReport| match &format {
@@ -137,6 +154,44 @@ impl Analyze {
         Ok(Analysis { report: input.run(work)?, pieces: Pieces::default(), unkept: None })
     }
 
+    /// Reads and judges all applications, without their names if that is asked for, reads those again whose findings are
+    /// explained, and writes the report.
+    fn write_whole(
+        &self,
+        inputs: &Inputs<'_>,
+        basis: Basis<'_>,
+        options: &Options,
+        output: Output,
+    ) -> Result<Exit, Box<dyn Error>> {
+        let Self { input, findings, .. } = self;
+        let which = self.explain.as_deref().map(|which| explained(which, basis.rules)).transpose()?;
+        let redacted = self.redact.rewrite(inputs, options.limits)?;
+        let rewritten = redacted.as_ref().map(Redacted::inputs);
+        let inputs = rewritten.as_ref().unwrap_or(inputs);
+        if which.is_some() && inputs.reads_stdin() {
+            let why = "--explain reads histories twice, and standard input can be read only once; save it to a file";
+            return Err(why.into());
+        }
+        let named = inputs.named();
+        let mut report = input.run(|progress| {
+            let mut report = engine::analyze_by(named, basis, options, progress);
+            if let Some(which) = &which {
+                explain::explain(named, basis.rules, &options.limits, which, &mut report);
+            }
+            report
+        })?;
+        if which.is_some() && report.applications.iter().all(|app| app.explanations.is_empty()) {
+            input.note("--explain: the report has no such finding");
+        }
+        if let Some(redacted) = &redacted {
+            redacted.hide_folder(&mut report);
+        }
+        input.warn(&report.problems, Some(findings.has_details()));
+        input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
+        findings.write(&report, input, output)?;
+        Ok(findings.exit(&report, input))
+    }
+
     /// The files of the database, which the report must not replace.
     #[allow(clippy::unused_self)] // without the feature `store`
     fn files_of_store(&self) -> Vec<PathBuf> {
@@ -145,4 +200,17 @@ impl Analyze {
         #[cfg(not(feature = "store"))]
         Vec::new()
     }
+}
+
+/// The findings that `--explain` names.
+fn explained(which: &str, rules: &RuleSet) -> Result<Explained, Box<dyn Error>> {
+    if which == "all" {
+        return Ok(Explained::All);
+    }
+    let (rule, subject) = match which.split_once('@') {
+        Some((rule, subject)) => (rule, Some(subject.trim().to_owned())),
+        None => (which, None),
+    };
+    rules.rule(rule)?;
+    Ok(Explained::Of { rule: rule.to_owned(), subject })
 }

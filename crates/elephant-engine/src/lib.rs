@@ -4,6 +4,7 @@ pub mod baseline;
 pub mod conditions;
 pub mod diff;
 pub mod engine;
+pub mod explain;
 pub mod fingerprint;
 pub mod nodes;
 pub mod results;

@@ -7,6 +7,7 @@ mod csv;
 mod diff;
 mod document;
 mod envelope;
+mod explanations;
 #[cfg(feature = "store")]
 pub mod export;
 #[cfg(feature = "store")]

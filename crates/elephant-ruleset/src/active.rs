@@ -154,7 +154,10 @@ impl ActiveRule {
         }
     }
 
-    fn reads(&self, kind: TaskKind) -> CounterMask {
+    /// The task counters of this kind that its verdict depends on.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn reads(&self, kind: TaskKind) -> CounterMask {
         match &self.check {
             RuleCheck::Native(check) => check.reads(kind),
             RuleCheck::Defined(rule) => rule.reads(kind),

@@ -8,6 +8,7 @@ use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_base::severity::Severity;
 use elephant_base::state::State;
 use elephant_base::units::Timestamp;
+use elephant_explain::Explanation;
 use elephant_model::diagnosis::Actor;
 use elephant_model::model::conf::Conf;
 use elephant_model::model::spark::{NativeEngine, Platform};
@@ -105,6 +106,9 @@ pub struct ApplicationReport {
     pub nodes: Vec<NodeWork>,
     /// The queries that took longest; all of them, with their operators, if [`crate::engine::Options::details`] is set.
     pub queries: Vec<QuerySummary>,
+    /// Where the figures of findings come from, if that was asked for.
+    #[state(skip = Vec::new())]
+    pub explanations: Vec<Explanation>,
     /// Its charts, if [`crate::engine::Options::charts`] includes it.
     pub charts: Option<Box<Charts>>,
 }
@@ -209,6 +213,7 @@ impl ApplicationReport {
             configuration: None,
             nodes: Vec::new(),
             queries: Vec::new(),
+            explanations: Vec::new(),
             charts: None,
         }
     }

@@ -16,6 +16,7 @@ mod core_hours;
 mod custom;
 mod damage;
 mod diagnosis;
+mod explain;
 mod failures;
 mod gate;
 mod harm;

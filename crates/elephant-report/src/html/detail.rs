@@ -8,6 +8,7 @@ use super::{LONG_NAME, filters};
 use crate::words::{self, capped};
 use elephant_base::units::{Bytes, Millis, three_digits};
 use elephant_engine::results::ApplicationReport;
+use elephant_explain::{Explanation, Values};
 use elephant_model::model::Subject;
 use elephant_rule::finding::{Finding, Measure, Threshold};
 use elephant_verdict::troubles::{Telling, Trouble};
@@ -24,6 +25,15 @@ pub(super) struct Detail<'a> {
 
 impl askama::filters::HtmlSafe for Detail<'_> {}
 
+/// The values that a figure was computed from, with their places.
+#[derive(Template)]
+#[template(path = "terms.html")]
+struct Terms<'a> {
+    values: &'a Values,
+}
+
+impl askama::filters::HtmlSafe for Terms<'_> {}
+
 impl<'a> Detail<'a> {
     pub(super) fn new(app: &'a ApplicationReport, ids: &'a Ids) -> Self {
         Self { app, ids }
@@ -35,6 +45,12 @@ impl<'a> Detail<'a> {
 
     fn findings(&self) -> impl Iterator<Item = (&Finding, &String)> {
         self.app.findings.iter().zip(&self.ids.findings)
+    }
+
+    /// Where its figures come from, if that was asked for.
+    fn explanation(&self, finding: &Finding) -> Option<&Explanation> {
+        let explanations = self.app.explanations.iter();
+        explanations.into_iter().find(|it| it.rule == finding.rule && it.subject == finding.subject)
     }
 
     /// The id of the finding that reports a trouble; `None` if the report shows only worse findings.

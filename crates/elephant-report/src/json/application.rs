@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::Each;
 use super::account::{PartView, part};
 use super::details::{DetailsView, details};
+use super::explanations::{ExplanationView, explanation};
 use super::finding::{SuppressedView, suppressed};
 use super::metrics::{MetricsView, metrics};
 use super::queries::{QueryView, query};
@@ -52,6 +53,8 @@ pub(crate) struct ApplicationView<'a> {
     suppressed: Each<'a, Suppressed, SuppressedView<'a>>,
     not_evaluated: Each<'a, NotEvaluated, NotEvaluatedView<'a>>,
     queries: Vec<QueryView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    explanations: Vec<ExplanationView<'a>>,
     #[serde(flatten)]
     details: Option<DetailsView<'a>>,
 }
@@ -90,6 +93,7 @@ pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
         suppressed: Each(&app.suppressed, suppressed),
         not_evaluated: Each(&app.not_evaluated, not_evaluated),
         queries: app.queries.iter().map(query).collect(),
+        explanations: app.explanations.iter().map(explanation).collect(),
         details: details(app),
     }
 }

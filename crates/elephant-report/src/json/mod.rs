@@ -5,6 +5,7 @@ mod account;
 mod application;
 mod details;
 mod each;
+mod explanations;
 mod finding;
 mod metrics;
 mod queries;

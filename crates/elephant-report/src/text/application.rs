@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::account;
+use super::explanations;
 use super::queries;
 use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
@@ -55,6 +56,7 @@ pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn
     if options.details {
         findings(app, options, out)?;
     }
+    explanations::write(&app.explanations, columns, out)?;
     suppressed(&app.suppressed, columns, out)?;
     if options.details {
         not_evaluated(app, columns, out)?;

@@ -3,6 +3,7 @@
 mod account;
 mod application;
 mod causes;
+mod explanations;
 mod jobs;
 mod piece;
 mod queries;

@@ -8,6 +8,7 @@ use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_engine::engine::{Options, analyze};
 use elephant_engine::results::{Account, Owner, Part, PhaseFact, What};
 use elephant_engine::results::{ApplicationReport, Leading, Report, SourceProblem, Summary, Work};
+use elephant_explain::{Event, Explanation, Figure, Origin, Place, Rest, Setting, Term, Values, Which};
 use elephant_model::model::conf::{Conf, Property};
 use elephant_model::model::spark::StageAttempt;
 use elephant_model::model::{Engine, Status};
@@ -180,6 +181,7 @@ pub fn hostile(name: &str) -> Report {
         phases: Some(Vec::new()),
         configuration: Some(Box::new(conf)),
         nodes: Vec::new(),
+        explanations: vec![explanation(name)],
         charts: None,
     };
     let rule = |id: String| RuleInfo { id: id.into(), title: text().into(), page: text().into() };
@@ -196,6 +198,30 @@ pub fn hostile(name: &str) -> Report {
         applications: vec![app.clone(), app],
         problems: problems(name),
         ..Report::default()
+    }
+}
+
+fn explanation(name: &str) -> Explanation {
+    let text = || name.to_owned();
+    let place = || Place { file: text(), line: Some(1), byte: None };
+    let term = Term { place: place(), key: text(), value: 7, of: text() };
+    let values = Values {
+        key: text(),
+        unit: "ms",
+        which: Which::Ended,
+        count: 3,
+        sum: 9,
+        terms: vec![term],
+        rest: Rest { count: 2, sum: 2 },
+    };
+    Explanation {
+        rule: text().into(),
+        subject: Subject::Executor(text()),
+        figures: vec![Figure { key: text().into(), origin: Origin::Rule, values: vec![values.clone()] }],
+        read: vec![values],
+        events: vec![Event { place: place(), name: text() }],
+        settings: vec![Setting { name: text(), value: Some(text()), place: Some(place()) }],
+        unread: Some(text()),
     }
 }
 

@@ -72,7 +72,7 @@ enum Format {
 }
 
 #[derive(Debug, Error)]
-enum KeyError {
+pub(super) enum KeyError {
     #[error(
         "the key is empty: anyone could compute the pseudonyms; pass a long one, or none for a random one"
     )]
@@ -83,7 +83,7 @@ enum KeyError {
 
 impl KeyArgs {
     /// The key; `None` for a random one.
-    fn read(&self) -> Result<Option<Key>, KeyError> {
+    pub(super) fn read(&self) -> Result<Option<Key>, KeyError> {
         let text = match (&self.key, &self.key_file) {
             (Some(key), _) => key.clone().into_bytes(),
             (None, Some(path)) => {

@@ -25,6 +25,7 @@ mod output;
 mod part_args;
 mod path_args;
 mod progress;
+mod redact;
 mod rules;
 mod simulate;
 #[cfg(feature = "store")]

@@ -115,6 +115,13 @@ impl StdinArgs {
     }
 }
 
+impl<'a> Inputs<'a> {
+    /// These paths.
+    pub(super) fn of(paths: &'a [PathBuf]) -> Self {
+        Self { paths: paths.into(), list: None, stdin: None, list_file: None }
+    }
+}
+
 impl Inputs<'_> {
     /// All inputs, for the engine.
     pub(super) fn named(&self) -> Named<'_> {

@@ -6,6 +6,7 @@ mod analyze;
 mod anonymise;
 mod completions;
 mod copies;
+mod explain;
 #[cfg(feature = "http")]
 mod fake_server;
 mod filters;

@@ -107,6 +107,9 @@ rule_params! {
         uneven_splits: Quantity<Size>,
         /// Spark: adaptive execution should split partitions of a join above this multiple of the median.
         uneven_join: Quantity<Ratio>,
+        /// Spark: a broadcast is named as the cause of a lack of memory if its rows take this share of the
+        /// heap of the driver or of an executor.
+        large_broadcast: Quantity<Ratio>,
     }
 }
 

@@ -24,7 +24,7 @@ use elephant_verdict::savings::Prices;
 #[derive(Debug, Args)]
 pub(super) struct RulePaths {
     /// A rule file, a folder of rule files, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
-    /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
+    /// dr-elephant-shs, dr-elephant-tuning, compass, vaidya); repeatable, later wins
     #[arg(long = "rules", value_name = "PATH")]
     pub(super) rule_paths: Vec<PathBuf>,
 }

@@ -44,6 +44,7 @@ pub use elephant_rule::params::{Importance, RuleFile, RuleProblem};
 
 /// Rule files that ship with the program: name, text.
 pub const PRESETS: &[(&str, &str)] = &[
+    ("compass", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/compass.yaml"))),
     ("dr-elephant", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant.yaml"))),
     (
         "dr-elephant-0.4",
@@ -61,6 +62,7 @@ pub const PRESETS: &[(&str, &str)] = &[
         "dr-elephant-tuning",
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/dr-elephant-tuning.yaml")),
     ),
+    ("vaidya", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/presets/vaidya.yaml"))),
 ];
 
 /// Errors that prevent the use of rules.

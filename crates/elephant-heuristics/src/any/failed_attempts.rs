@@ -1,5 +1,6 @@
 //! `failed-attempts`: task time spent on failed attempts.
 
+mod again;
 mod cost;
 mod delay;
 
@@ -45,6 +46,9 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// The same time. Short applications lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// MapReduce: (attempts launched - tasks) / tasks, of the map or the reduce tasks, whatever they took and however
+        /// they ended. Copies count, too.
+        launched_again: Ascending<Ratio>,
         /// failed_tasks counts from this number of failed tasks on: with fewer, their share says little.
         several_tasks: Quantity<Count>,
     }
@@ -58,7 +62,7 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{lost} of {attempts} {ended} and took {failed_time_ms}, {failed_ratio:%} of \
-    {all} task time[ ({limit})][; {of_tasks}][; {of_memory}][; {delay}][; {on_host}][; root cause: {root}]";
+    {all} task time[ ({limit})][; {of_tasks}][; {of_memory}][; {again}][; {delay}][; {on_host}][; root cause: {root}]";
 
 /// The host of most failures.
 const ON_HOST: &str = "{count} of them on {host}";
@@ -135,9 +139,11 @@ impl Check for Failed {
         let delay = Delay::of(app, params, &cost);
         let (by_wait, delayed) = params.wait(&delay, by_work);
         let (by_memory, of_memory) = params.of_memory(app, &cost, by_work.max(by_wait));
-        let severity = by_work.max(by_wait).max(by_memory);
+        let (by_launches, again) = params.launched(app, by_work.max(by_wait).max(by_memory));
+        let by_others = by_wait.max(by_memory).max(by_launches);
+        let severity = by_work.max(by_others);
         // Only the condition that decides has its limit.
-        let is_told = by_work < by_wait.max(by_memory) || by_tasks > by_share.min(by_time);
+        let is_told = by_work < by_others || by_tasks > by_share.min(by_time);
         let limit = if is_told { String::new() } else { params.limit_of_work(by_work, (by_share, by_time)) };
         let mut evidence = cost.evidence(share);
         evidence.extend(delay.evidence());
@@ -160,6 +166,7 @@ impl Check for Failed {
                     ("limit", &limit),
                     ("of_tasks", &of_tasks),
                     ("of_memory", &of_memory),
+                    ("again", &again),
                     ("delay", &delayed),
                     ("on_host", &on_host),
                     ("root", &root),
@@ -216,6 +223,9 @@ fn advice(app: &Advised<'_>, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         advice.push(of_denied(app));
     } else if let Some((spark, kind)) = app.spark.as_deref().zip(kind) {
         advice.extend(against_kinds(app, spark, [kind], app.status != Status::Failed));
+    }
+    if cost.lost == 0 {
+        return vec![again::ADVICE.into()];
     }
     if let Some((host, failures)) = cost.hosts.worst(app) {
         let exclude = match app.engine {

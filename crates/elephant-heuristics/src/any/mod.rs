@@ -5,6 +5,7 @@ mod gc_failures;
 mod gc_requests;
 mod gc_stops;
 mod heap_floor;
+mod large_scan;
 mod speculation_waste;
 mod straggler_detection;
 mod straggler_dos_index;
@@ -30,4 +31,5 @@ pub(super) const RULES: &[Rule] = &[
     heap_floor::RULE,
     gc_failures::RULE,
     gc_requests::RULE,
+    large_scan::RULE,
 ];

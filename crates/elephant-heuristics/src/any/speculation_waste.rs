@@ -14,7 +14,7 @@ use elephant_model::model::table::TaskKind;
 use elephant_model::model::{Application, Engine};
 use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, Verdict, Worse};
 use elephant_rule::params::cutoffs::Ascending;
-use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio};
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Unit as _};
 use elephant_rule::params::rule_params;
 use elephant_rule::wording::{change, decisive, percent};
 
@@ -28,6 +28,8 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// Time of losing speculative copies. Small jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// Copies launched, whatever they took. Few copies that win cost little, so the time lost decides by default.
+        many_copies: Ascending<Count>,
         /// The share of the running tasks of a MapReduce job that advice lets Hadoop copy: half of its default.
         copied_share: Quantity<Ratio>,
         /// The number of tasks that Hadoop may copy whatever that share: a fifth of its default.
@@ -60,12 +62,19 @@ impl Check for Lost {
         let low = Severity::Low;
         let by_share = params.lost_share.severity(share);
         let by_time = params.lost_time.severity(all.lost_by_copies.as_f64());
-        let severity = by_share.min(by_time);
+        let by_copies = params.many_copies.severity(all.launched as f64);
+        let by_loss = by_share.min(by_time);
+        let severity = by_loss.max(by_copies);
         let level = severity.max(low);
         let limits = [
             (by_share, params.lost_share.describe_in(level, percent)),
             (by_time, params.lost_time.describe(level)),
         ];
+        let limit = if by_copies > by_loss {
+            params.many_copies.describe_in(level, |cutoff| format!("{} copies", Count::show(cutoff)))
+        } else {
+            decisive(severity, &limits)
+        };
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .fact("copies_count", Measure::Count(all.launched))
@@ -75,7 +84,7 @@ impl Check for Lost {
             .fact("lost_by_copies_time_ms", Measure::Time(all.lost_by_copies))
             .fact("task_time_ms", Measure::Time(all.all))
             .fact("lost_ratio", Measure::Ratio(Some(share)))
-            .message(MESSAGE, &[("copies", &copies(all.launched)), ("limit", &decisive(severity, &limits))])
+            .message(MESSAGE, &[("copies", &copies(all.launched)), ("limit", &limit)])
             .advice(|| advice(app, &of_groups, params))
             .into()
     }

@@ -1,6 +1,10 @@
 //! `mapper-spill`: map output is written to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
+mod on_disk;
+
 use std::sync::Arc;
+
+use on_disk::OnDisk;
 
 use super::support::counters::{MissingCounters, counter, is_unreadable, unreadable};
 use super::support::heap::Heap;
@@ -37,6 +41,9 @@ rule_params! {
         spilled_again: Ascending<Size>,
         /// Number of map tasks.
         num_tasks: Ascending<Count>,
+        /// (Bytes that map tasks wrote to local disks - bytes of their output) / bytes of their output, whatever the
+        /// conditions above.
+        written_again: Ascending<Ratio>,
     }
 }
 
@@ -47,8 +54,7 @@ pub(super) const RULE: Rule =
     .measured_by("spill_ratio", Worse::Higher);
 
 /// The message of a finding.
-const MESSAGE: &str =
-    "{maps} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
+const MESSAGE: &str = "{maps} spilled {spilled} records for {output} output records, a ratio of {each}[ ({limit})][; {on_disk}]";
 
 struct Spilling(MapperSpill, Arc<AdviceParams>);
 
@@ -99,7 +105,12 @@ impl Check for Spilling {
             ("spilled_again", params.by_bytes(again), params.spilled_again.describe(low)),
             ("num_tasks", params.num_tasks.severity(total as f64), params.num_tasks.describe(low)),
         ];
-        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let by_spills = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let on_disk = OnDisk::of(app, group, &params.written_again).filter(|it| it.severity > by_spills);
+        let severity = on_disk.as_ref().map_or(by_spills, |it| it.severity);
+        // Only the condition that decides has its limit.
+        let of_spills = limit(by_spills, params.spill_ratio.describe(by_spills), &conditions);
+        let of_spills = if on_disk.is_some() { String::new() } else { of_spills };
         let count = |n: i128| Measure::Count(u64::try_from(n).unwrap_or(u64::MAX));
         let each = if ratio.is_finite() { format!("{ratio:.2}") } else { "infinity".to_owned() };
         Judgement::of(Role::Map.subject(), severity)
@@ -116,7 +127,8 @@ impl Check for Spilling {
                     ("spilled", &grouped(spilled)),
                     ("output", &grouped(output)),
                     ("each", &each),
-                    ("limit", &limit(severity, params.spill_ratio.describe(severity), &conditions)),
+                    ("limit", &of_spills),
+                    ("on_disk", &on_disk.map(|it| it.words).unwrap_or_default()),
                 ],
             )
             .advice(|| advice(app, group))

@@ -5,6 +5,7 @@ mod gc;
 mod job_exception;
 mod job_queue_limit;
 mod mapper_input_size;
+mod mapper_side_reads;
 mod mapper_speed;
 mod mapper_spill;
 mod memory;
@@ -42,4 +43,5 @@ pub(super) const RULES: &[Rule] = &[
     distributed_cache_limit::RULE,
     job_queue_limit::RULE,
     mapper_input_size::RULE,
+    mapper_side_reads::RULE,
 ];

@@ -8,6 +8,7 @@ mod limits;
 mod records;
 mod remote;
 mod uneven;
+mod unused;
 
 use std::sync::Arc;
 
@@ -108,6 +109,10 @@ rule_params! {
         /// Long tasks compute more than others if processors worked for this share of the time by which they are
         /// longer.
         computing_share: Quantity<Ratio>,
+        /// Reduce tasks that are not needed for busy_records of all records, the largest first / all reduce tasks.
+        unused_reduces: Ascending<Ratio>,
+        /// The share of the records that busy reduce tasks have.
+        busy_records: Quantity<Ratio>,
     }
 }
 
@@ -142,7 +147,7 @@ const OF_DATA: Messages = Messages {
     verb: "read",
     two_groups: "{small_group} {small_group_avg_bytes}[ {each}], {large_group} {large_group_avg_bytes}: {ratio}×[, but \
                  costs {little} time][; only the large ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
-    one_group: "{all_tasks} {large_group_avg_bytes}[ {each}]",
+    one_group: "{all_tasks} {large_group_avg_bytes}[ {each}][ ({unused})]",
 };
 
 const OF_TIME: Messages = Messages {
@@ -194,7 +199,7 @@ impl Check for Skewness {
         let total = group.tasks.len() as u64;
         let block = params.block(app);
         let job = (app, group, run_times);
-        let data = params.noted(app, params.data_skew(job, &bytes, block));
+        let data = params.noted(job, *role, params.data_skew(job, &bytes, block));
         let time = params.time_skew(job, &times);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
@@ -379,6 +384,7 @@ impl Skewness {
                 ("lost", &lost.map(|lost| lost.time.to_string()).unwrap_or_default()),
                 ("share", &lost.map(|lost| percent(lost.share)).unwrap_or_default()),
                 ("limit", &side.limit()),
+                ("unused", &side.limit_of_unused()),
             ],
         )
     }

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use elephant_engine::baseline::measure::value;
 use elephant_engine::engine::{Options, analyze};
-use elephant_ruleset::RuleSet;
+use elephant_ruleset::{RuleFile, RuleSet};
 
 #[test]
 fn findings_contain_the_key_measure_of_their_rule() {
     let histories = elephant_testing::root().join("testdata/heuristics");
-    let report =
-        analyze(&[histories], &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(), Options::default());
+    let on = ["mapper-side-reads", "large-scan"].map(|id| format!("rule: {id}\nenabled: true\n"));
+    let on = RuleFile { name: "on".to_owned(), text: on.join("---\n") };
+    let rules = RuleSet::with_files(elephant_heuristics::BUILT_IN, &[on]).unwrap();
+    let report = analyze(&[histories], &rules, Options::default());
     let findings: Vec<_> = report.applications.iter().flat_map(|app| &app.findings).collect();
     let present: BTreeSet<&str> = findings
         .iter()

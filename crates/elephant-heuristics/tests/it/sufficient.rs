@@ -31,6 +31,8 @@ const NOT_SHOWN: &[(&str, &[&str])] = &[
             "job-exception",
             "distributed-cache-limit",
             "job-queue-limit",
+            "mapper-side-reads",
+            "large-scan",
             "spark-stage-metrics",
             "spark-job-metrics",
             "spark-job-runtime",

@@ -1,7 +1,7 @@
 //! Data that is very uneven, but costs little time so far.
 
 use super::limits::Limit;
-use super::{Role, Side, Skew};
+use super::{Job, Role, Side, Skew};
 use crate::mapreduce::support::counters::{MissingCounters, counter, input_bytes};
 use elephant_base::severity::Severity;
 use elephant_base::stats::split::TwoGroups;
@@ -13,8 +13,12 @@ use elephant_model::model::counters::Counter;
 const UNEVEN: &str = "uneven data";
 
 impl Skew {
-    /// Notes very uneven data of which the time lost shows nothing.
-    pub(super) fn noted(&self, app: &Application, side: Side) -> Side {
+    /// Notes uneven data of which the time lost shows nothing: by bytes, and by records.
+    pub(super) fn noted(&self, job: Job<'_>, role: Role, side: Side) -> Side {
+        self.unused(job.1, role, self.uneven(job.0, side))
+    }
+
+    fn uneven(&self, app: &Application, side: Side) -> Side {
         let TwoGroups { small, large, .. } = side.groups;
         let bytes = large.mean as f64;
         if side.severity > Severity::None || small.count == 0 || bytes < self.uneven_bytes.get() {

@@ -1,18 +1,20 @@
 //! `spark-broadcast`: sides of joins that the driver collects, builds and sends for long, or that are too large for it.
 
-use super::loss::Limits;
+use super::loss::{Limits, Loss};
 use super::on_queries::{Judge, OnQueries, Site, sites};
 use super::rows::inputs;
 use crate::declare::spark as rule;
-use elephant_base::units::Millis;
+use crate::spark::support::broadcasts::{lower_threshold, share_of_heap, smaller_heap};
+use elephant_base::severity::Severity;
+use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::{Rule, load};
-use elephant_model::model::conf::{Conf, ConfKey};
+use elephant_model::model::Application;
 use elephant_query::{Ground, OperatorKind, SqlCounter, name_of_query, name_of_source, sources_below};
 use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
 use elephant_rule::params::rule_params;
-use elephant_rule::wording::{change, grouped};
+use elephant_rule::wording::{grouped, percent};
 
 rule_params! {
     /// Parameters of `spark-broadcast`.
@@ -23,6 +25,8 @@ rule_params! {
         lost_time: Ascending<Duration>,
         /// Smaller broadcasts are not judged: what takes long then is the query that makes the rows.
         min_size: Quantity<Size>,
+        /// Rows / the smaller heap of the driver and an executor, however long they take.
+        heap_share: Ascending<Ratio>,
     }
 }
 
@@ -53,14 +57,14 @@ impl Broadcasts {
         let collect = time(SqlCounter::BroadcastCollectTime);
         let (build, send) = (time(SqlCounter::BroadcastBuildTime), time(SqlCounter::BroadcastTime));
         let lost = [collect, build, send].into_iter().sum::<Millis>();
-        let limits = Limits { share: &self.lost_share, time: &self.lost_time };
-        let loss = limits.loss(lost.min(ground.run_time), ground.run_time)?;
+        let loss = self.loss(ground, lost.min(ground.run_time), size)?;
         let rows = operator.total(SqlCounter::OutputRows).or_else(|| inputs(query, place).first().copied());
         let source = sources_below(query, place).first().and_then(|&scan| query.operators.get(scan));
         let judged = loss
             .judgement(None)
             .in_query(query.execution.id, Some(place))
             .fact("size_bytes", Measure::Size(size))
+            .fact("heap_ratio", Measure::Ratio(Some(share_of_heap(ground.app, ground.spark, size))))
             .fact("collect_ms", Measure::Time(collect))
             .fact("build_ms", Measure::Time(build))
             .fact("send_ms", Measure::Time(send))
@@ -71,20 +75,32 @@ impl Broadcasts {
             ("source", &source.map(name_of_source).unwrap_or_default()),
             ("limit", &loss.limit),
         ];
-        Some(judged.message(MESSAGE, &words).advice(|| {
-            let threshold = ground.app.in_force(ConfKey::BroadcastThreshold, |conf: &Conf, key| {
-                conf.spark_size(key, elephant_base::units::Bytes::new(1))
-            });
-            let mut lines = vec![Advice::new(
-                "remove the hint to broadcast this side, or send less of it: filter rows and select the columns that the \
-                 query needs before the join",
-            )];
-            // Only a threshold above the default can have let so large a side through.
-            if threshold.is_some_and(|threshold| threshold.as_f64() >= self.min_size.get()) {
-                let set = change(ground.app, ConfKey::BroadcastThreshold, "10m");
-                lines.insert(0, Advice::new("shuffle sides of this size").set([set]));
-            }
-            lines
-        }))
+        Some(judged.message(MESSAGE, &words).advice(|| self.advice(ground.app, size)))
+    }
+
+    /// The time that a broadcast lost, or what it holds of a heap if that is worse.
+    fn loss(&self, ground: &Ground<'_>, time: Millis, size: Bytes) -> Option<Loss> {
+        let limits = Limits { share: &self.lost_share, time: &self.lost_time };
+        let by_time = limits.loss(time, ground.run_time);
+        let share = share_of_heap(ground.app, ground.spark, size);
+        let severity = self.heap_share.severity(share);
+        if by_time.as_ref().map_or(Severity::None, |loss| loss.severity) >= severity {
+            return by_time;
+        }
+        let (_, whose) = smaller_heap(ground.app, ground.spark);
+        let show = |share: f64| format!("{} of the heap of {whose}", percent(share));
+        let limit = self.heap_share.describe_in(severity, show);
+        Some(Loss { severity, time, share: time.as_f64() / ground.run_time.as_f64(), limit })
+    }
+
+    fn advice(&self, app: &Application, size: Bytes) -> Vec<Advice> {
+        let less = Advice::new(
+            "remove the hint to broadcast this side, or send less of it: filter rows and select the columns that the query \
+             needs before the join",
+        );
+        // Only a threshold above the default can have let so large a side through.
+        let least = Bytes::from_f64(self.min_size.get()).unwrap_or(size).min(size);
+        let set = lower_threshold(app, least).map(|set| Advice::new("shuffle sides of this size").set([set]));
+        set.into_iter().chain([less]).collect()
     }
 }

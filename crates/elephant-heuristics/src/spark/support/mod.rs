@@ -4,6 +4,7 @@
 pub(super) mod adaptive;
 pub(super) mod application;
 pub(super) mod beyond_heap;
+pub(super) mod broadcasts;
 pub(super) mod by_design;
 pub(super) mod cancelled;
 pub(super) mod collections;

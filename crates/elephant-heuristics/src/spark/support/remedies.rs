@@ -1,6 +1,7 @@
 //! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
 
 use super::beyond_heap::against_kills;
+use super::broadcasts;
 use super::collections::Collections;
 use super::jvms::doubt_of_pauses;
 use super::losses::{Cause, Loss, lost_executors, only_host};
@@ -142,8 +143,12 @@ pub(crate) fn was_excluded_everywhere(text: &str) -> bool {
     text.contains("annot run anywhere due to")
 }
 
-/// The remedy for one kind of failure.
+/// The remedies for one kind of failure. A large broadcast comes first: more memory would only hold it.
 pub(crate) fn against(app: &Advised<'_>, spark: &Spark, kind: FailureKind) -> Vec<Advice> {
+    broadcasts::against(app, spark, kind).into_iter().chain(against_kind(app, spark, kind)).collect()
+}
+
+fn against_kind(app: &Advised<'_>, spark: &Spark, kind: FailureKind) -> Vec<Advice> {
     let remedy = || Advice::new(kind.remedy());
     match kind {
         FailureKind::HeapSpace | FailureKind::GcOverhead => more_heap_advice(app, spark),

@@ -3,6 +3,7 @@
 mod history;
 mod new_rule;
 mod page;
+mod peers;
 mod presets;
 mod spark;
 
@@ -255,7 +256,7 @@ fn pages_document_every_difference_from_the_preset() {
 /// The presets that one builds on, which are given before it.
 fn below(name: &str) -> &'static [&'static str] {
     match name {
-        "dr-elephant" | "dr-elephant-0.4" => &[],
+        "dr-elephant" | "dr-elephant-0.4" | "compass" | "vaidya" => &[],
         "dr-elephant-tuning" => &["dr-elephant", "dr-elephant-shs"],
         _ => &["dr-elephant"],
     }

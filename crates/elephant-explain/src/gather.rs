@@ -260,7 +260,7 @@ impl Answer {
             }
         });
         let figures: Vec<Figure> = figures.collect();
-        let is_other = |it: &&Quantity| it.count > 0 && !of_figures.contains(&it.written(names).0);
+        let is_other = |it: &&Quantity| it.sum > 0 && !of_figures.contains(&it.written(names).0);
         let others = quantities.iter().filter(is_other);
         let read = others.filter_map(|it| Some(it.values(How::Sum, names, all.files)?.1)).collect();
         events.sort();

@@ -4,7 +4,7 @@ use super::Row;
 use crate::basis::Basis::{Attempts, Figures};
 use crate::basis::How::{Count, Largest, Mean, Median, Smallest, Sum};
 use crate::basis::Reading::{Counters, RunTime};
-use crate::basis::Which::{Failed, Succeeded};
+use crate::basis::Which::Succeeded;
 use elephant_model::model::counters::Counter;
 
 const GC: &[&str] = &["mapper-gc", "reducer-gc"];
@@ -55,5 +55,7 @@ pub(super) const TABLE: &[Row] = &[
     (TIME, "avg_input_bytes", Attempts(Mean, Counters(&Counter::INPUT_BYTES), Succeeded)),
     (SHUFFLE, "shuffle_reduce_ratio", Figures("avg_shuffle_ms ÷ avg_reduce_ms")),
     (SHUFFLE, "sort_reduce_ratio", Figures("avg_sort_ms ÷ avg_reduce_ms")),
-    (&["job-exception"], "attempts_with_error_count", Attempts(Count, RunTime, Failed)),
+    (SHUFFLE, "lost_ratio", Figures("lost_ms ÷ the run time of the job")),
+    (&["wait-time"], "wait_ratio", Figures("wait_ms ÷ run_time_ms")),
+    (&["mapper-side-reads"], "side_ratio", Figures("(read_bytes − input_bytes) ÷ input_bytes")),
 ];

@@ -3,9 +3,14 @@
 use super::Row;
 use crate::basis::Basis::{Attempts, Figures};
 use crate::basis::How::{Count, Largest, Median, Sum};
-use crate::basis::Reading::{Counters, RunTime};
+use crate::basis::Reading::{self, Counters, RunTime};
 use crate::basis::Which::{Ended, Failed, Succeeded};
 use elephant_model::model::counters::Counter;
+
+/// What a task reads, from sources and from shuffles.
+const READ_BYTES: Reading =
+    Counters(&[Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]);
+const READ_RECORDS: Reading = Counters(&[Counter::InputRecords, Counter::ShuffleRecordsRead]);
 
 const GC: &[&str] = &["spark-executor-gc"];
 const SPILL: &[&str] = &["spark-executor-spill"];
@@ -54,6 +59,11 @@ pub(super) const TABLE: &[Row] = &[
     (SKEW, "median_run_time_ms", Attempts(Median, RunTime, Succeeded)),
     (SKEW, "longest_run_time_ms", Attempts(Largest, RunTime, Succeeded)),
     (SKEW, "data_ratio", Figures("largest_read_bytes ÷ median_read_bytes")),
+    (SKEW, "largest_read_bytes", Attempts(Largest, READ_BYTES, Succeeded)),
+    (SKEW, "median_read_bytes", Attempts(Median, READ_BYTES, Succeeded)),
+    (SKEW, "largest_records_count", Attempts(Largest, READ_RECORDS, Succeeded)),
+    (SKEW, "median_records_count", Attempts(Median, READ_RECORDS, Succeeded)),
+    (SKEW, "lost_ratio", Figures("lost_ms ÷ the run time of the application")),
     (STAGE, "succeeded_attempts_count", Attempts(Count, RunTime, Succeeded)),
     (STAGE, "failed_attempts_count", Attempts(Count, RunTime, Failed)),
     (
@@ -66,6 +76,9 @@ pub(super) const TABLE: &[Row] = &[
         "failed_stages_ratio",
         Figures("failed_stages_count ÷ (failed_stages_count + completed_stages_count)"),
     ),
+    (STAGE_RUNTIME, "succeeded_tasks_count", Attempts(Count, RunTime, Succeeded)),
+    (STAGE_RUNTIME, "stage_ms", Figures("Completion Time − Submission Time in SparkListenerStageCompleted")),
+    (STAGE_RUNTIME, "run_time_ratio", Figures("stage_ms ÷ the run time of the application")),
     (
         STAGE_RUNTIME,
         "task_failure_ratio",
@@ -78,6 +91,30 @@ pub(super) const TABLE: &[Row] = &[
     (FAILED, "failed_ratio", Figures("failed_attempts_count ÷ attempts_count")),
     (COPIES, "task_time_ms", Attempts(Sum, RunTime, Ended)),
     (FAILED_TASKS, "failed_attempts_count", Attempts(Count, RunTime, Failed)),
+    (FAILED_TASKS, "done_count", Attempts(Count, RunTime, Succeeded)),
+    (
+        PARAMETERS,
+        "stage_time_ms",
+        Figures("Completion Time − Submission Time in SparkListenerStageCompleted"),
+    ),
+    (&["spark-driver-time"], "lost_ratio", Figures("lost_ms ÷ the run time of the application")),
+    (&["spark-parallelism"], "lost_ratio", Figures("lost_ms ÷ the run time of the application")),
+    (&["wasted-resources"], "wasted_ratio", Figures("wasted_gb_hours ÷ used_gb_hours")),
+    (
+        &["wasted-resources"],
+        "driver_alone_ratio",
+        Figures("driver_alone_ms ÷ the run time of the application"),
+    ),
+    (
+        &["spark-job-metrics"],
+        "failed_jobs_ratio",
+        Figures("failed_jobs_count ÷ (failed_jobs_count + completed_jobs_count)"),
+    ),
+    (
+        &["spark-jvm-used-memory"],
+        "heap_ratio",
+        Figures("heap_bytes ÷ (peak_used_bytes + the memory that Spark reserves)"),
+    ),
     (QUERIES, "lost_ratio", Figures("lost_ms ÷ the run time of the application")),
     (QUERIES, "work_ratio", Figures("work_ms ÷ the time of all tasks")),
 ];

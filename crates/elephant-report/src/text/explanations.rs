@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::INDENT;
 use crate::explanations::{of, origin, place, rest, setting, term, title};
 use crate::wrap::{clean, lines};
-use elephant_explain::{Explanation, Place, Values};
+use elephant_explain::{Explanation, Figure, Origin, Place, Values};
 
 /// Columns by which each level is indented.
 const LEVEL: usize = 2;
@@ -24,9 +24,14 @@ fn one(explanation: &Explanation, columns: usize, out: &mut dyn Write) -> io::Re
     if let Some(why) = &explanation.unread {
         writer.line(1, &format!("no lines: {why}"))?;
     }
-    for figure in &explanation.figures {
+    for figure in explanation.figures.iter().filter(|figure| !is_of_rule(figure)) {
         writer.line(1, &format!("{}: {}", figure.key, origin(figure)))?;
         figure.values.iter().try_for_each(|values| writer.terms(values))?;
+    }
+    let of_rule: Vec<&str> =
+        explanation.figures.iter().filter(|it| is_of_rule(it)).map(|it| it.key.as_ref()).collect();
+    if !of_rule.is_empty() {
+        writer.line(1, &format!("computed by the rule: {}", of_rule.join(", ")))?;
     }
     for values in &explanation.read {
         writer.line(1, &format!("also read: {}", of(values)))?;
@@ -42,6 +47,11 @@ fn one(explanation: &Explanation, columns: usize, out: &mut dyn Write) -> io::Re
         }
     }
     Ok(())
+}
+
+/// Whether only its rule knows how it was computed.
+fn is_of_rule(figure: &Figure) -> bool {
+    figure.origin == Origin::Rule && figure.values.is_empty()
 }
 
 fn first_place(explanation: &Explanation) -> Option<&Place> {

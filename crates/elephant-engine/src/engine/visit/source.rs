@@ -155,11 +155,7 @@ fn look_into_all<'a, T>(
     log_parsed(&name, &parsed, started);
     let Parsed { applications, confs: mut embedded, problems, part_problems, beyond_memory: _ } = parsed;
     outcome.problems = all_problems(&name, problems, part_problems);
-    let is_told = outcome
-        .problems
-        .iter()
-        .any(|entry| entry.problem.level == Level::Error || source.kind == Some(SourceKind::Answers));
-    if applications.is_empty() && !is_told {
+    if applications.is_empty() && !tells_why_empty(source, &outcome.problems) {
         outcome.problems.push(no_events(&name));
     }
     let parts = part_names(source, applications.len() > 1);
@@ -194,6 +190,12 @@ fn look_into_all<'a, T>(
     // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
     Some(outcome)
+}
+
+/// Whether problems say why a history has no application. Answers of servers may be about other engines.
+fn tells_why_empty(source: &Source, problems: &[SourceProblem]) -> bool {
+    let is_about_others = source.kind == Some(SourceKind::Answers) && !problems.is_empty();
+    is_about_others || problems.iter().any(|entry| entry.problem.level == Level::Error)
 }
 
 /// The names of the parts of a history. If it has several applications, each of them keeps this list.

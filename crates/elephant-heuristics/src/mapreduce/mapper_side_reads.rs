@@ -203,7 +203,6 @@ mod tests {
             group.attempts.set_counter(row, Counter::SplitRawBytes, Some(117));
         }
         assert_eq!(Reads::of(&app.groups[0], false).side(), 0);
-        assert_eq!(Reads::of(&app.groups[0], false).share(), 0.0);
     }
 
     proptest! {

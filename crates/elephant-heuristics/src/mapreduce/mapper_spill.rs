@@ -80,15 +80,7 @@ impl Check for Spilling {
             return Verdict::NotEvaluated(reason);
         }
         let missing = params.missing_counters;
-        let sums = group.winners().filter_map(|row| {
-            let spilled = counter(group, row, Counter::SpilledRecords, missing)?;
-            Some((spilled, counter(group, row, Counter::MapOutputRecords, missing)?))
-        });
-        let sums = sums.fold(None, |sum: Option<(i128, i128)>, (spilled, output)| {
-            let (s, o) = sum.unwrap_or_default();
-            Some((s + i128::from(spilled), o + i128::from(output)))
-        });
-        let (spilled, output) = match (sums, missing) {
+        let (spilled, output) = match (sums(group, missing), missing) {
             (Some(sums), _) => sums,
             (None, MissingCounters::Zero) => (0, 0),
             (None, MissingCounters::Unknown) => {
@@ -138,6 +130,18 @@ impl Check for Spilling {
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
     }
+}
+
+/// The records spilled and those of the output, of the tasks that report both.
+fn sums(group: &TaskGroup, missing: MissingCounters) -> Option<(i128, i128)> {
+    let both = group.winners().filter_map(|row| {
+        let spilled = counter(group, row, Counter::SpilledRecords, missing)?;
+        Some((spilled, counter(group, row, Counter::MapOutputRecords, missing)?))
+    });
+    both.fold(None, |sum: Option<(i128, i128)>, (spilled, output)| {
+        let (s, o) = sum.unwrap_or_default();
+        Some((s + i128::from(spilled), o + i128::from(output)))
+    })
 }
 
 /// The bytes of records that were written more than once, by the mean size of an output record.

@@ -27,24 +27,23 @@ rule_params! {
         side_share: Ascending<Ratio>,
         /// Bytes read from file systems - bytes of the input. Small side files cost little, however large the share.
         side_bytes: Ascending<Size>,
-        /// Whether all reads of a task that reports an input of zero are beside its input, as in Hadoop Vaidya. If false,
+        /// Whether a task that reports an input of zero reads only other files, as in Hadoop Vaidya. If false,
         /// such a task is left out: its input format does not count what it reads.
         zero_input_is_real: bool,
     }
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "mapper-side-reads", "Mapper Side Reads", tells Scan, SideReads, |layers, _| load(layers, Beside))
+    rule!(Own, "mapper-side-reads", "Mapper Side Reads", tells Scan, SideReads, |layers, _| load(layers, OtherFiles))
         .measured_by("side_ratio", Worse::Higher);
 
 /// The message of a finding.
-const MESSAGE: &str =
-    "{maps_read} {read_bytes} for {input_bytes} of input: {side_bytes} beside it[, {share} more] ({limit})";
+const MESSAGE: &str = "{maps_read} {read_bytes} for {input_bytes} of input: {side_bytes} from other files[, {share} of the input] ({limit})";
 
 /// The counters of a task's input: of the input format, and of Hadoop 1.
 const INPUT: [Counter; 2] = [Counter::InputFormatBytesRead, Counter::MapInputBytes];
 
-struct Beside(SideReads);
+struct OtherFiles(SideReads);
 
 /// What map tasks read, and their input.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -62,8 +61,8 @@ impl Reads {
             let input = INPUT.into_iter().find_map(|counter| group.attempts.count(row, counter))?;
             // Hadoop counts the read of the description of its split, too.
             let split = group.attempts.count(row, Counter::SplitRawBytes).unwrap_or_default();
-            let beside = i128::from(read) - i128::from(split);
-            (input > 0 || zero_input_is_real).then(|| (beside.max(0), i128::from(input)))
+            let files = i128::from(read) - i128::from(split);
+            (input > 0 || zero_input_is_real).then(|| (files.max(0), i128::from(input)))
         });
         both.fold(Self::default(), |sum, (read, input)| Self {
             tasks: sum.tasks + 1,
@@ -72,7 +71,7 @@ impl Reads {
         })
     }
 
-    /// The bytes beside the input.
+    /// The bytes of other files.
     fn side(self) -> i128 {
         (self.read - self.input).max(0)
     }
@@ -84,7 +83,7 @@ impl Reads {
     }
 }
 
-impl Check for Beside {
+impl Check for OtherFiles {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
         let Some(group) = tasks(app, TaskKind::Map, params.only_succeeded_jobs) else {
@@ -125,7 +124,7 @@ impl Check for Beside {
             )
             .advice(|| {
                 vec![Advice::new(
-                    "map tasks open files beside their input, each task for itself: ship small ones once to each node with \
+                    "map tasks open other files than their input, each task for itself: ship small ones once to each node with \
                      the distributed cache (mapreduce.job.cache.files), and join large ones instead",
 )]
             })
@@ -167,13 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_beside_the_input_are_told() {
+    fn reads_of_other_files_are_told() {
         for counter in INPUT {
             let told = found(&job(&[(3072, Some(2048)); 4], counter), "").unwrap();
             assert!(told.severity > Severity::None);
             assert!(
-                told.message
-                    .starts_with("4 map tasks read 12 GiB for 8 GiB of input: 4 GiB beside it, 50 % more"),
+                told.message.starts_with(
+                    "4 map tasks read 12 GiB for 8 GiB of input: 4 GiB from other files, 50 % of the input"
+                ),
                 "{}",
                 told.message
             );
@@ -203,7 +203,6 @@ mod tests {
             group.attempts.set_counter(row, Counter::SplitRawBytes, Some(117));
         }
         assert_eq!(Reads::of(&app.groups[0], false).side(), 0);
-        assert_eq!(Reads::of(&app.groups[0], false).share(), 0.0);
     }
 
     proptest! {

@@ -80,7 +80,7 @@ impl Check for Spilling {
             return Verdict::NotEvaluated(reason);
         }
         let missing = params.missing_counters;
-        let (spilled, output) = match (records(group, missing), missing) {
+        let (spilled, output) = match (sums(group, missing), missing) {
             (Some(sums), _) => sums,
             (None, MissingCounters::Zero) => (0, 0),
             (None, MissingCounters::Unknown) => {
@@ -132,13 +132,13 @@ impl Check for Spilling {
     }
 }
 
-/// The records that map tasks spilled and those that they emitted, over the tasks that report both.
-fn records(group: &TaskGroup, missing: MissingCounters) -> Option<(i128, i128)> {
-    let sums = group.winners().filter_map(|row| {
+/// The records spilled and those of the output, of the tasks that report both.
+fn sums(group: &TaskGroup, missing: MissingCounters) -> Option<(i128, i128)> {
+    let both = group.winners().filter_map(|row| {
         let spilled = counter(group, row, Counter::SpilledRecords, missing)?;
         Some((spilled, counter(group, row, Counter::MapOutputRecords, missing)?))
     });
-    sums.fold(None, |sum: Option<(i128, i128)>, (spilled, output)| {
+    both.fold(None, |sum: Option<(i128, i128)>, (spilled, output)| {
         let (s, o) = sum.unwrap_or_default();
         Some((s + i128::from(spilled), o + i128::from(output)))
     })

@@ -116,7 +116,7 @@ fn maps(counters: &[(Counter, i64)]) -> Application {
 }
 
 #[test]
-fn vaidya_counts_reads_beside_the_input() {
+fn vaidya_counts_reads_of_other_files() {
     for (read, input) in
         [(100, 100), (109, 100), (110, 100), (160, 100), (220, 100), (300, 100), (50, 0), (0, 0)]
     {

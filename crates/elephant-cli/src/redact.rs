@@ -90,8 +90,9 @@ impl Redacted {
         };
         for app in &mut report.applications {
             app.sources.iter_mut().for_each(hide);
-            let places = app.explanations.iter_mut().flat_map(|it| it.places_mut());
-            places.for_each(|place| hide(&mut place.file));
+            for explanation in &mut app.explanations {
+                explanation.places_mut().for_each(|place| hide(&mut place.file));
+            }
         }
         for problem in &mut report.problems {
             hide(&mut problem.source);

@@ -18,16 +18,11 @@ pub(crate) fn read<R: Read>(window: ByteWindow<R>, (file, limits): (usize, &Limi
             let Some((at, text, behind)) = element(rest, tag) else { break };
             let passed = (line.bytes.len() - rest.len() + at) as u64;
             rest = behind;
-            open = match open.take() {
-                Some((name, spot)) => {
-                    gather.setting(spot, name, text);
-                    None
-                }
-                None => {
-                    let spot = Spot { file, line: Some(line.number), byte: Some(line.offset + passed) };
-                    gather.asks_setting(&text).then_some((text, spot))
-                }
-            };
+            if let Some((name, spot)) = open.take() {
+                gather.setting(spot, name, text);
+            } else if gather.asks_setting(&text) {
+                open = Some((text, Spot { file, line: Some(line.number), byte: Some(line.offset + passed) }));
+            }
         }
     }
 }

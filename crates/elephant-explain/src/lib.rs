@@ -150,6 +150,7 @@ impl Explanation {
 }
 
 /// Reads a history again and answers the questions about one of its applications.
+#[must_use]
 pub fn read(source: &Source, questions: Questions, limits: &Limits) -> Vec<Explanation> {
     let mut gather = gather::Gather::new(questions);
     let names: &dyn gather::Names =

@@ -272,8 +272,8 @@ impl Attempt for Ended<'_> {
     }
 
     fn counter(&self, counter: Counter) -> Option<u64> {
-        let path = counter.name_in(Engine::Spark).split('.');
-        path.fold(Some(&self.end.metrics), |object, key| object?.get(key))?.as_u64()
+        let mut path = counter.name_in(Engine::Spark).split('.');
+        path.try_fold(&self.end.metrics, |object, key| object.get(key))?.as_u64()
     }
 
     fn is_of(&self, subject: &Subject) -> bool {

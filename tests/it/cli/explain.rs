@@ -73,12 +73,18 @@ fn a_redacted_report_has_no_names_and_the_same_findings() {
         all
     };
     assert_eq!(findings(&plain).len(), findings(&json).len());
-    for app in plain["applications"].as_array().unwrap() {
-        // The pages of rules, which are part of HTML, speak of alice, too.
-        for name in [&app["name"], &app["sources"][0]] {
-            let name = name.as_str().unwrap();
-            for format in ["text", "html", "markdown", "csv"] {
-                assert!(!redacted(format).contains(name), "{name} in {format}");
+    let shown = ["text", "html", "markdown", "csv"].map(|format| (format, redacted(format)));
+    let names = |report: &Value, key: &str| -> Vec<String> {
+        let apps = report["applications"].as_array().unwrap().iter();
+        apps.map(|app| app[key].as_str().or(app[key][0].as_str()).unwrap().to_owned()).collect()
+    };
+    for key in ["name", "user", "sources"] {
+        let masked = names(&json, key);
+        for name in names(&plain, key) {
+            assert!(!masked.contains(&name), "{name}");
+            // Names of jobs are words of rules' pages, too; paths are not.
+            for (format, shown) in shown.iter().filter(|_| key == "sources") {
+                assert!(!shown.contains(&name), "{name} in {format}");
             }
         }
     }

@@ -204,7 +204,7 @@ const JOB: &str = "jt1_1386370000000_job_201311192236_0042_etl_nightly+sessions"
 const CONF: &str = "job_201311192236_0042_conf.xml";
 
 /// Asserts that results of these two paths cannot be merged, for this reason.
-fn assert_apart(paths: [PathBuf; 2], why: &str) {
+fn assert_apart(paths: &[PathBuf; 2], why: &str) {
     let place = TempDir::new().unwrap();
     let parts: Vec<PathBuf> =
         (0..).map(|number| place.path().join(format!("{number}.part"))).take(2).collect();
@@ -221,11 +221,11 @@ fn assert_apart(paths: [PathBuf; 2], why: &str) {
 fn parts_that_split_a_history_are_refused() {
     let recordings = PathBuf::from("crates/elephant-engine/tests/recordings");
     let with_logs = [recordings.join("events"), recordings.join("work")];
-    assert_apart(with_logs, "give a job history and its log to one part");
+    assert_apart(&with_logs, "give a job history and its log to one part");
     let tez = PathBuf::from("testdata/heuristics/tez-dag-failure");
     let files = ["dag_1500000000000_1501_1-low.json.gz", "dag_1500000000000_1503_1-severe.json.gz"];
     assert_apart(
-        files.map(|name| tez.join(name)),
+        &files.map(|name| tez.join(name)),
         "have each read some files of testdata/heuristics/tez-dag-failure",
     );
 }

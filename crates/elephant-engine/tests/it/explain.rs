@@ -56,7 +56,7 @@ fn figures_are_what_the_lines_of_their_history_add_up_to() {
                 let Basis::Attempts(how, ..) = basis(&row.0, &row.1) else { continue };
                 match (&figure.origin, measure) {
                     (Origin::Attempts(_, value), Measure::Count(known)) => {
-                        assert!(known.abs_diff(*value) <= 1)
+                        assert!(known.abs_diff(*value) <= 1);
                     }
                     (Origin::Attempts(_, value), Measure::Time(known)) => {
                         assert!(known.get().abs_diff(Millis::new(*value).get()) <= 1);
@@ -144,7 +144,7 @@ fn two_hundred_values_are_read_back_from_their_lines() {
         let (Some(line), Some(byte)) = (place.line, place.byte) else { continue };
         let Some(bytes) = decoded(&place.file) else { continue };
         let (before, rest) = bytes.split_at(usize::try_from(byte).unwrap());
-        let number = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
         assert_eq!(number, line, "{term:?}");
         let text = rest.split(|byte| *byte == b'\n').next().unwrap();
         let is_time_of_hadoop = term.key == "finishTime − startTime";

@@ -28,7 +28,7 @@ impl Job {
             self.builder.record_missing();
         }
         let Self { mut builder, facts, counters, masters, tasks, attempts, .. } = self;
-        begin(&mut builder, id, &facts, masters);
+        begin(&mut builder, id, &facts, &masters);
         let named: BTreeSet<TaskId> =
             tasks.keys().copied().chain(attempts.keys().map(|id| id.task)).collect();
         for task in named {
@@ -40,7 +40,7 @@ impl Job {
             &mut builder,
             id,
             &facts,
-            EventPayload {
+            &EventPayload {
                 counters: counters.total,
                 map_counters: counters.map,
                 reduce_counters: counters.reduce,
@@ -78,7 +78,8 @@ impl Job {
         if self.facts.state.is_none() || self.facts.maps.is_none() {
             missing.push(format!("the job itself ({job})"));
         }
-        let told = self.tasks.values().filter(|task| task.is_told).count() as i64;
+        let told = self.tasks.values().filter(|task| task.is_told).count();
+        let told = i64::try_from(told).unwrap_or(i64::MAX);
         if told < announced {
             missing.push(format!("{} of its {announced} tasks ({job}/tasks)", announced - told));
         }
@@ -110,19 +111,20 @@ fn all_of(task: TaskId) -> std::ops::RangeInclusive<AttemptId> {
     AttemptId { task, number: 0 }..=AttemptId { task, number: u32::MAX }
 }
 
-fn owned(text: &Option<String>) -> Option<Cow<'_, str>> {
-    text.as_deref().map(Cow::Borrowed)
+fn borrowed(text: Option<&String>) -> Option<Cow<'_, str>> {
+    text.map(|text| Cow::Borrowed(text.as_str()))
 }
 
 fn begin(
     builder: &mut HistoryBuilder,
     id: JobId,
     facts: &JobFacts,
-    masters: Vec<(Option<String>, Option<i64>)>,
+    masters: &[(Option<String>, Option<i64>)],
 ) {
     let payload = EventPayload::default();
-    for (host, start_time) in &masters {
-        let fields = EventFields { host: owned(host), start_time: *start_time, ..EventFields::default() };
+    for (host, start_time) in masters {
+        let fields =
+            EventFields { host: borrowed(host.as_ref()), start_time: *start_time, ..EventFields::default() };
         builder.event(AT, EventKind::MasterStarted, &fields, &payload);
     }
     let job_id = Some(Cow::Owned(id.job()));
@@ -132,9 +134,9 @@ fn begin(
         let submitted = facts.submit.or(facts.start);
         let fields = EventFields {
             job_id: job_id.clone(),
-            job_name: owned(&facts.name),
-            user: owned(&facts.user),
-            queue: owned(&facts.queue),
+            job_name: borrowed(facts.name.as_ref()),
+            user: borrowed(facts.user.as_ref()),
+            queue: borrowed(facts.queue.as_ref()),
             submit_time: submitted,
             ..EventFields::default()
         };
@@ -155,7 +157,7 @@ fn begin(
     builder.event(AT, EventKind::JobInfoChanged, &corrected, &payload);
 }
 
-fn end(builder: &mut HistoryBuilder, id: JobId, facts: &JobFacts, payload: EventPayload) {
+fn end(builder: &mut HistoryBuilder, id: JobId, facts: &JobFacts, payload: &EventPayload) {
     let Some(status) = facts.state.and_then(State::ended) else { return };
     let fields = EventFields {
         job_id: Some(Cow::Owned(id.job())),
@@ -163,7 +165,7 @@ fn end(builder: &mut HistoryBuilder, id: JobId, facts: &JobFacts, payload: Event
         finish_time: facts.finish,
         finished_maps: facts.finished_maps,
         finished_reduces: facts.finished_reduces,
-        error: owned(&facts.diagnostics),
+        error: borrowed(facts.diagnostics.as_ref()),
         ..EventFields::default()
     };
     let kind = if facts.state == Some(State::Succeeded) {
@@ -171,7 +173,7 @@ fn end(builder: &mut HistoryBuilder, id: JobId, facts: &JobFacts, payload: Event
     } else {
         EventKind::JobUnsuccessful
     };
-    builder.event(AT, kind, &fields, &payload);
+    builder.event(AT, kind, &fields, payload);
 }
 
 fn write_task<'a>(
@@ -222,8 +224,8 @@ fn write_attempt(
 ) {
     let of_attempt = EventFields {
         attempt_id: Some(Cow::Owned(job.attempt(id))),
-        host: owned(&attempt.host),
-        rack: owned(&attempt.rack),
+        host: borrowed(attempt.host.as_ref()),
+        rack: borrowed(attempt.rack.as_ref()),
         ..of_task.clone()
     };
     if attempt.start.is_some() {
@@ -238,7 +240,7 @@ fn write_attempt(
         map_finish_time: attempt.finish.filter(|_| is_map),
         shuffle_finish_time: attempt.shuffled,
         sort_finish_time: attempt.merged,
-        error: owned(&attempt.diagnostics),
+        error: borrowed(attempt.diagnostics.as_ref()),
         ..of_attempt
     };
     let kind = match attempt.state {

@@ -96,22 +96,23 @@ const OTHERS: [&str; 10] = [
     "info",
 ];
 
-/// Keys of which one list of Spark's REST server (`org.apache.spark.status.api.v1`) has both: applications, stages, jobs,
-/// executors.
-const OF_SPARK: [[&[u8]; 2]; 4] = [
+/// Keys of which an answer of Spark's REST server (`org.apache.spark.status.api.v1`) has both: applications, stages, jobs,
+/// executors, tasks.
+const OF_SPARK: [[&[u8]; 2]; 5] = [
     [b"\"attempts\"", b"\"startTime\""],
     [b"\"stageId\"", b"\"attemptId\""],
     [b"\"jobId\"", b"\"stageIds\""],
     [b"\"hostPort\"", b"\"totalGCTime\""],
+    [b"\"taskId\"", b"\"taskLocality\""],
 ];
 
 /// Why an answer of a server that begins here is not read; `None` if no such answer begins here.
 #[must_use]
 pub(crate) fn left_out(body: &[u8]) -> Option<Reason> {
-    let list = body.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
-    if list.is_some_and(|list| list.starts_with(b"{")) {
-        let has = |key: &[u8]| memmem::find(body, key).is_some();
-        return OF_SPARK.iter().any(|keys| keys.iter().all(|key| has(key))).then_some(Reason::SparkAnswer);
+    let object = body.strip_prefix(b"[").map_or(body, <[u8]>::trim_ascii_start);
+    let has = |key: &[u8]| memmem::find(body, key).is_some();
+    if object.starts_with(b"{") && OF_SPARK.iter().any(|keys| keys.iter().all(|key| has(key))) {
+        return Some(Reason::SparkAnswer);
     }
     OTHERS.iter().any(|key| begins_with(body, key)).then_some(Reason::OtherAnswer)
 }

@@ -1,4 +1,5 @@
 use super::*;
+use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::counters::Counter;
 use elephant_model::model::table::{Outcome, TaskKind, TimePoint};
 use elephant_model::model::{Application, Status};
@@ -55,16 +56,16 @@ fn codes(parsed: Parsed) -> Vec<String> {
 fn assert_whole(app: &Application) {
     assert_eq!((app.id.as_str(), app.status), ("job_1326232085508_0004", Status::Succeeded));
     assert_eq!((app.user.as_deref(), app.queue.as_deref()), (Some("alice"), Some("etl")));
-    assert_eq!(app.finished_at.map(|at| at.as_millis()), Some(1_326_381_582_106));
+    assert_eq!(app.finished_at.map(Timestamp::as_millis), Some(1_326_381_582_106));
     let maps = app.group(TaskKind::Map).unwrap();
     assert_eq!(maps.attempts.counter(0, Counter::GcTimeMillis), Some(12));
-    assert_eq!(maps.attempts.run_time(0).map(|time| time.get()), Some(2638));
+    assert_eq!(maps.attempts.run_time(0).map(Millis::get), Some(2638));
     assert_eq!(app.strings.get(maps.attempts.node(0).unwrap()), Some("host1.example.com"));
     let reduces = app.group(TaskKind::Reduce).unwrap();
     assert_eq!(reduces.attempts.outcome(0), Outcome::Succeeded);
     assert_eq!(reduces.attempts.counter(0, Counter::SpilledRecords), Some(7), "those of its task");
     let shuffled = reduces.attempts.time(0, TimePoint::ShuffleFinish);
-    assert_eq!(shuffled.map(|at| at.as_millis()), Some(1_326_381_460_000));
+    assert_eq!(shuffled.map(Timestamp::as_millis), Some(1_326_381_460_000));
 }
 
 #[test]

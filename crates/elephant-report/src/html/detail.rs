@@ -30,6 +30,8 @@ impl askama::filters::HtmlSafe for Detail<'_> {}
 #[template(path = "terms.html")]
 struct Terms<'a> {
     values: &'a Values,
+    /// Whether they stand in several files.
+    names_files: bool,
 }
 
 impl askama::filters::HtmlSafe for Terms<'_> {}
@@ -51,6 +53,15 @@ impl<'a> Detail<'a> {
     fn explanation(&self, finding: &Finding) -> Option<&Explanation> {
         let explanations = self.app.explanations.iter();
         explanations.into_iter().find(|it| it.rule == finding.rule && it.subject == finding.subject)
+    }
+
+    /// The file that everything stands in, if there is only one.
+    fn only_source(&self) -> Option<&String> {
+        self.app.sources.first().filter(|_| self.app.sources.len() == 1)
+    }
+
+    fn terms<'v>(&self, values: &'v Values) -> Terms<'v> {
+        Terms { values, names_files: self.only_source().is_none() }
     }
 
     /// The id of the finding that reports a trouble; `None` if the report shows only worse findings.

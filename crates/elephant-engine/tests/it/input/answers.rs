@@ -74,6 +74,16 @@ fn job_groups(event: &Value) -> Value {
     Value::Array(groups.collect())
 }
 
+/// Copies fields of an event under other names.
+fn copied(event: &Value, to: &mut Map<String, Value>, pairs: &[(&str, &str)]) {
+    for (from, key) in pairs {
+        let value = field(event, from);
+        if !value.is_null() {
+            to.insert((*key).to_owned(), value);
+        }
+    }
+}
+
 /// The answers about the job of a history, by the names of their files.
 #[derive(Default)]
 struct Answers {
@@ -105,15 +115,15 @@ impl Answers {
     }
 
     fn add(&mut self, kind: &str, event: &Value) {
-        let copy = |to: &mut Map<String, Value>, pairs: &[(&str, &str)]| {
-            for (from, key) in pairs {
-                let value = field(event, from);
-                if !value.is_null() {
-                    to.insert((*key).to_owned(), value);
-                }
-            }
-        };
-        let text = |key: &str| field(event, key).as_str().unwrap_or_default().to_owned();
+        if kind.starts_with("JOB_") {
+            self.add_to_job(kind, event);
+        } else {
+            self.add_to_task(kind, event);
+        }
+    }
+
+    fn add_to_job(&mut self, kind: &str, event: &Value) {
+        let copy = |to: &mut Map<String, Value>, pairs: &[(&str, &str)]| copied(event, to, pairs);
         match kind {
             "JOB_SUBMITTED" => copy(
                 &mut self.job,
@@ -135,7 +145,7 @@ impl Answers {
                 ],
             ),
             "JOB_INFO_CHANGED" => {
-                copy(&mut self.job, &[("submitTime", "submitTime"), ("launchTime", "startTime")])
+                copy(&mut self.job, &[("submitTime", "submitTime"), ("launchTime", "startTime")]);
             }
             "JOB_FINISHED" => {
                 copy(
@@ -159,6 +169,14 @@ impl Answers {
                     ("diagnostics", "diagnostics"),
                 ],
             ),
+            _ => {}
+        }
+    }
+
+    fn add_to_task(&mut self, kind: &str, event: &Value) {
+        let copy = |to: &mut Map<String, Value>, pairs: &[(&str, &str)]| copied(event, to, pairs);
+        let text = |key: &str| field(event, key).as_str().unwrap_or_default().to_owned();
+        match kind {
             "TASK_STARTED" => {
                 let task = self.tasks.entry(text("taskid")).or_default();
                 copy(task, &[("taskid", "id"), ("taskType", "type"), ("startTime", "startTime")]);

@@ -132,12 +132,18 @@ mod tests {
     }
 
     #[test]
-    fn presets_of_dr_elephant_leave_added_rules_on() {
-        let (name, text) = PRESETS[0];
-        let preset = RuleFile { name: name.to_owned(), text: text.to_owned() };
-        let rules =
-            RuleSet::with_rules(elephant_heuristics::BUILT_IN, vec![rule("team-rule")], &[preset]).unwrap();
-        assert_eq!(severities(&rules, &Application::new(Engine::MapReduce)), [Severity::Severe]);
+    fn presets_leave_added_rules_on() {
+        for (name, text) in PRESETS {
+            let preset = RuleFile { name: (*name).to_owned(), text: (*text).to_owned() };
+            let rules =
+                RuleSet::with_rules(elephant_heuristics::BUILT_IN, vec![rule("team-rule")], &[preset])
+                    .unwrap();
+            assert_eq!(
+                severities(&rules, &Application::new(Engine::MapReduce)),
+                [Severity::Severe],
+                "{name}"
+            );
+        }
     }
 
     #[test]

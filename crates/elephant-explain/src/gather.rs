@@ -289,7 +289,7 @@ impl Answer {
     }
 }
 
-/// Whether a figure is what was computed from the history, but for rounding.
+/// Whether a figure equals what was computed from the history, apart from rounding.
 fn is_same(known: Option<u64>, computed: u64) -> bool {
     known.is_some_and(|known| known.abs_diff(computed) <= 1)
 }

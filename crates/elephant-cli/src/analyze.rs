@@ -66,6 +66,9 @@ pub(super) struct Analyze {
     /// A log of a container, driver or executor, or a folder with such logs; those beside histories are found without it
     #[arg(long, value_name = "PATH", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["partial", "merge"])]
     logs: Vec<PathBuf>,
+    /// Also show the messages of exceptions in these logs, with passwords, addresses, SQL and rows masked; other names stay
+    #[arg(long, conflicts_with_all = ["partial", "merge"])]
+    messages: bool,
     /// Also tell where the figures of findings come from: file, line and byte of each value. FINDING is a rule, a rule and
     /// what its finding is about (spark-skew@stage 3.0), or all
     #[arg(long, value_name = "FINDING", conflicts_with_all = ["partial", "merge", "summary"])]
@@ -79,7 +82,7 @@ pub(super) struct Analyze {
         value_name = "STORE",
         value_parser = super::store::place_parser(),
         value_hint = clap::ValueHint::FilePath,
-        conflicts_with_all = ["partial", "merge", "only", "explain", "redact"]
+        conflicts_with_all = ["partial", "merge", "only", "explain", "redact", "messages"]
     )]
     store: Option<Place>,
     #[cfg(feature = "store")]
@@ -94,7 +97,7 @@ impl Analyze {
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let inputs = paths.read_with(&self.gc_logs)?;
-        let options = Options { logs: self.logs.clone(), ..findings.options(input) };
+        let options = Options { logs: self.logs.clone(), messages: self.messages, ..findings.options(input) };
         let kind = findings.kind_of_part("analyze", (&rules, prices.as_ref()), &options, input);
         if let Some(file) = parts.open()? {
             let options = findings.options_of_part(input);
@@ -165,7 +168,7 @@ impl Analyze {
     ) -> Result<Exit, Box<dyn Error>> {
         let Self { input, findings, .. } = self;
         let which = self.explain.as_deref().map(|which| explained(which, basis.rules)).transpose()?;
-        let redacted = self.redact.rewrite(inputs, options.limits)?;
+        let redacted = self.redact.rewrite(inputs, (input, options.limits))?;
         let rewritten = redacted.as_ref().map(Redacted::inputs);
         let inputs = rewritten.as_ref().unwrap_or(inputs);
         if which.is_some() && inputs.reads_stdin() {

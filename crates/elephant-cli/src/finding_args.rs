@@ -261,6 +261,7 @@ impl FindingArgs {
             limits: input.limits.limits(),
             filter: input.filters.filter(),
             logs: Vec::new(),
+            messages: false,
         }
     }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use tempfile::TempDir;
 
 use super::anonymise::KeyArgs;
+use super::input_args::InputArgs;
 use super::output;
 use super::path_args::Inputs;
 use elephant_anonymise::{AnonymiseError, Key, Options, anonymise};
@@ -41,7 +42,7 @@ impl RedactArgs {
     pub(super) fn rewrite(
         &self,
         inputs: &Inputs<'_>,
-        limits: Limits,
+        (input, limits): (&InputArgs, Limits),
     ) -> Result<Option<Redacted>, Box<dyn Error>> {
         if !self.redact {
             return Ok(None);
@@ -49,11 +50,11 @@ impl RedactArgs {
         let key = self.key.read()?.map_or_else(Key::random, Ok)?;
         let options = Options { key: Some(key), force: false, limits };
         let mut redacted = Redacted { folder: TempDir::new()?, paths: Vec::new() };
-        for (number, input) in inputs.files().into_iter().enumerate() {
+        for (number, path) in inputs.files().into_iter().enumerate() {
             // With a separator at its end, it is a folder, and names of files are kept as far as they can be.
             let folder = redacted.folder.path().join(format!("{}/", number + 1));
-            match anonymise(input, &folder, &options) {
-                Ok(report) => redacted.add(folder, &report),
+            match anonymise(path, &folder, &options) {
+                Ok(report) => redacted.add(folder, &report, input),
                 Err(error @ AnonymiseError::NoHistory { .. }) => {
                     output::print_message("warning", &error.to_string());
                 }
@@ -65,13 +66,13 @@ impl RedactArgs {
 }
 
 impl Redacted {
-    fn add(&mut self, folder: PathBuf, report: &elephant_anonymise::Report) {
+    fn add(&mut self, folder: PathBuf, report: &elephant_anonymise::Report, input: &InputArgs) {
         for file in &report.unreadable {
             output::print_message("warning", &format!("{file}; it is left out"));
         }
         if report.others > 0 {
             let what = "files are left out, because they are no histories of Spark or MapReduce";
-            output::print_note(&format!("--redact: {} {what}", report.others));
+            input.note(&format!("--redact: {} {what}", report.others));
         }
         self.paths.push(folder);
     }

@@ -89,14 +89,11 @@ pub enum Basis {
     Attempts(How, Reading, Which),
     /// Other figures of the finding.
     Figures(&'static str),
-    /// What the rule reads, by a computation of its own.
-    Rule,
 }
 
-/// What the figure under `key` of a finding of `rule` is computed from.
-#[must_use]
-pub fn basis(rule: &str, key: &str) -> Basis {
-    let found =
-        tables::ALL.iter().flat_map(|table| table.iter()).find(|row| row.0.contains(&rule) && row.1 == key);
-    found.map_or(Basis::Rule, |row| row.2)
+/// What the figure under `key` of a finding of `rule` may be computed from, the most frequent first; nothing if only its rule
+/// knows. Rules read what a log has: the time of its executor for a task, or else the time from its start to its end.
+pub fn bases(rule: &str, key: &str) -> impl Iterator<Item = Basis> {
+    let rows = tables::ALL.iter().flat_map(|table| table.iter());
+    rows.filter(move |row| row.0.contains(&rule) && row.1 == key).map(|row| row.2)
 }

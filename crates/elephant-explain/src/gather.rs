@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::basis::{Basis, How, Reading, Which, basis};
+use super::basis::{Basis, How, Reading, Which, bases};
 use super::question::Questions;
 use super::{Asked, Event, Explanation, Figure, MOST_TERMS, Origin, Place, Rest, Setting, Term, Values};
 use elephant_model::model::Subject;
 use elephant_model::model::counters::{Counter, CounterUnit};
 use elephant_model::model::table::Outcome;
+use elephant_rule::finding::Name;
 
 /// The most events of a subject that are told; a node may have hundreds of executors.
 const MOST_EVENTS: usize = 10;
@@ -224,8 +225,10 @@ impl Answer {
             }
         };
         for (key, _) in &asked.figures {
-            if let Basis::Attempts(how, reading, which) = basis(&asked.rule, key) {
-                want(reading, which, how);
+            for basis in bases(&asked.rule, key) {
+                if let Basis::Attempts(how, reading, which) = basis {
+                    want(reading, which, how);
+                }
             }
         }
         for &counter in &asked.reads {
@@ -239,28 +242,14 @@ impl Answer {
 
     fn finish(self, names: &dyn Names, all: &Located<'_>) -> Explanation {
         let Self { asked, quantities, mut events } = self;
-        let mut of_figures: Vec<String> = Vec::new();
-        let figures = asked.figures.iter().map(|(key, known)| {
-            let rule = Figure { key: key.clone(), origin: Origin::Rule, values: Vec::new() };
-            match basis(&asked.rule, key) {
-                Basis::Rule => rule,
-                Basis::Figures(formula) => Figure { origin: Origin::Figures(formula), ..rule },
-                Basis::Attempts(how, reading, which) => {
-                    let found = quantities.iter().find(|it| it.reading == reading && it.which == which);
-                    of_figures.extend(found.map(|it| it.written(names).0));
-                    match found.and_then(|it| it.values(how, names, all.files)) {
-                        // Parameters of a rule may choose among the attempts, or average in another way.
-                        Some((figure, values)) if is_same(*known, figure) => {
-                            Figure { origin: Origin::Attempts(how, figure), values: vec![values], ..rule }
-                        }
-                        Some((_, values)) => Figure { values: vec![values], ..rule },
-                        None => rule,
-                    }
-                }
-            }
-        });
-        let figures: Vec<Figure> = figures.collect();
-        let is_other = |it: &&Quantity| it.sum > 0 && !of_figures.contains(&it.written(names).0);
+        let figure = |(key, known): &(Name, Option<u64>)| {
+            let (origin, values) = origin((&asked.rule, key), *known, &quantities, (names, all.files));
+            Figure { key: key.clone(), origin, values: values.into_iter().collect() }
+        };
+        let figures: Vec<Figure> = asked.figures.iter().map(figure).collect();
+        let of_figures: Vec<&str> =
+            figures.iter().flat_map(|figure| &figure.values).map(|values| values.key.as_str()).collect();
+        let is_other = |it: &&Quantity| it.sum > 0 && !of_figures.contains(&it.written(names).0.as_str());
         let others = quantities.iter().filter(is_other);
         let read = others.filter_map(|it| Some(it.values(How::Sum, names, all.files)?.1)).collect();
         events.sort();
@@ -287,6 +276,30 @@ impl Answer {
             subject: asked.subject,
         }
     }
+}
+
+/// How a figure was computed, and the values that it was computed from. If no known way gives the figure, those of the first.
+fn origin(
+    (rule, key): (&str, &str),
+    known: Option<u64>,
+    quantities: &[Quantity],
+    (names, files): (&dyn Names, &[String]),
+) -> (Origin, Option<Values>) {
+    let mut first = None;
+    for basis in bases(rule, key) {
+        let (how, reading, which) = match basis {
+            Basis::Figures(formula) => return (Origin::Figures(formula), None),
+            Basis::Attempts(how, reading, which) => (how, reading, which),
+        };
+        let quantity = quantities.iter().find(|it| it.reading == reading && it.which == which);
+        let Some((figure, values)) = quantity.and_then(|it| it.values(how, names, files)) else { continue };
+        // Parameters of a rule may choose among the attempts, or average in another way.
+        if is_same(known, figure) {
+            return (Origin::Attempts(how, figure), Some(values));
+        }
+        first.get_or_insert(values);
+    }
+    (Origin::Rule, first)
 }
 
 /// Whether a figure equals what was computed from the history, apart from rounding.

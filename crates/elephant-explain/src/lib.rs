@@ -19,7 +19,7 @@ use elephant_input::kind::SourceKind;
 use elephant_model::model::Subject;
 use elephant_rule::finding::Name;
 
-pub use basis::{Basis, How, Reading, Which, basis};
+pub use basis::{Basis, How, Reading, Which, bases};
 pub use question::{Asked, Questions};
 
 /// The largest number of terms that are told one by one.

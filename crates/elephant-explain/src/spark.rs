@@ -70,7 +70,7 @@ pub(crate) fn read(source: &Source, limits: &Limits, gather: &mut Gather) -> Res
 }
 
 /// The events that a log may begin a line with, and that are read.
-const EVENTS: [&str; 13] = [
+const EVENTS: [&str; 12] = [
     "SparkListenerTaskEnd",
     "SparkListenerStageSubmitted",
     "SparkListenerStageCompleted",
@@ -83,7 +83,6 @@ const EVENTS: [&str; 13] = [
     "SparkListenerExecutorRemoved",
     "SparkListenerSQLExecutionStart",
     "SparkListenerSQLExecutionEnd",
-    "SparkListenerStageExecutorMetrics",
 ];
 
 struct EventLog<'g> {

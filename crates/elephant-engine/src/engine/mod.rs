@@ -86,6 +86,8 @@ pub struct Options {
     /// Logs of containers, drivers and executors, or folders with such logs, in addition to those that are found beside
     /// histories.
     pub logs: Vec<PathBuf>,
+    /// Whether the messages of exceptions in these logs are shown, masked.
+    pub messages: bool,
 }
 
 impl Default for Options {
@@ -101,6 +103,7 @@ impl Default for Options {
             limits: Limits::default(),
             filter: Filter::default(),
             logs: Vec::new(),
+            messages: false,
         }
     }
 }
@@ -273,7 +276,8 @@ fn read_logs(inventory: &Inventory, basis: Basis<'_>, options: &Options) -> Proc
     if inventory.logs.is_empty() && named.logs.is_empty() && named.failures.is_empty() {
         return ProcessLogs::default();
     }
-    ProcessLogs::read(inventory, &named, &basis.rules.exceptions(), &options.limits)
+    let reading = elephant_container_log::Options { messages: options.messages };
+    ProcessLogs::read(inventory, &named, &basis.rules.exceptions(), (&options.limits, reading))
 }
 
 /// Adds the applications that wait until it is known which of them are copies.

@@ -45,6 +45,18 @@ fn a_failure_has_the_cause_and_the_frame_of_the_log_beside_its_history() {
 }
 
 #[test]
+fn messages_are_told_if_asked_for_and_masked() {
+    let options = Options { messages: true, ..Options::default() };
+    let report = report(&[recordings()], options, &[]);
+    let app = application(&report, UDF);
+    let first = logged(app)[0];
+    let message = first.message.as_deref().unwrap();
+    assert!(!message.is_empty() && !message.contains('@') && message.contains("***"), "{message}");
+    let failure = app.troubles.iter().find(|trouble| trouble.logged.is_some()).unwrap();
+    assert!(failure.cause.ends_with(message), "{}", failure.cause);
+}
+
+#[test]
 fn a_lost_executor_has_the_cause_that_its_log_tells() {
     let report = report(&[recordings()], Options::default(), &[]);
     let logged = logged(application(&report, OOM));

@@ -7,9 +7,12 @@ use crate::basis::Reading::{self, Counters, RunTime};
 use crate::basis::Which::{Ended, Failed, Succeeded};
 use elephant_model::model::counters::Counter;
 
+/// The time of a task in its executor.
+const EXECUTOR_TIME: Reading = Counters(&[Counter::ExecutorRunTime]);
 /// What a task reads, from sources and from shuffles.
 const READ_BYTES: Reading =
     Counters(&[Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]);
+const SHUFFLED_BYTES: Reading = Counters(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]);
 const READ_RECORDS: Reading = Counters(&[Counter::InputRecords, Counter::ShuffleRecordsRead]);
 
 const GC: &[&str] = &["spark-executor-gc"];
@@ -52,15 +55,21 @@ pub(super) const TABLE: &[Row] = &[
     (FETCH, "wait_ratio", Figures("waiting_task_time_ms ÷ task_time_ms")),
     (FETCH, "remote_blocks_count", Attempts(Sum, Counters(&[Counter::ShuffleRemoteBlocks]), Succeeded)),
     (PARAMETERS, "tasks_count", Attempts(Count, RunTime, Succeeded)),
+    (PARAMETERS, "median_run_time_ms", Attempts(Median, EXECUTOR_TIME, Succeeded)),
     (PARAMETERS, "median_run_time_ms", Attempts(Median, RunTime, Succeeded)),
+    (PARAMETERS, "longest_run_time_ms", Attempts(Largest, EXECUTOR_TIME, Succeeded)),
     (PARAMETERS, "longest_run_time_ms", Attempts(Largest, RunTime, Succeeded)),
     (PARAMETERS, "spilled_bytes", Attempts(Sum, Counters(&[Counter::MemoryBytesSpilled]), Succeeded)),
     (PARAMETERS, "failed_attempts_count", Attempts(Count, RunTime, Failed)),
+    (SKEW, "median_run_time_ms", Attempts(Median, EXECUTOR_TIME, Succeeded)),
     (SKEW, "median_run_time_ms", Attempts(Median, RunTime, Succeeded)),
+    (SKEW, "longest_run_time_ms", Attempts(Largest, EXECUTOR_TIME, Succeeded)),
     (SKEW, "longest_run_time_ms", Attempts(Largest, RunTime, Succeeded)),
     (SKEW, "data_ratio", Figures("largest_read_bytes ÷ median_read_bytes")),
     (SKEW, "largest_read_bytes", Attempts(Largest, READ_BYTES, Succeeded)),
+    (SKEW, "largest_read_bytes", Attempts(Largest, SHUFFLED_BYTES, Succeeded)),
     (SKEW, "median_read_bytes", Attempts(Median, READ_BYTES, Succeeded)),
+    (SKEW, "median_read_bytes", Attempts(Median, SHUFFLED_BYTES, Succeeded)),
     (SKEW, "largest_records_count", Attempts(Largest, READ_RECORDS, Succeeded)),
     (SKEW, "median_records_count", Attempts(Median, READ_RECORDS, Succeeded)),
     (SKEW, "lost_ratio", Figures("lost_ms ÷ the run time of the application")),

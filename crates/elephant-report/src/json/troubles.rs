@@ -120,6 +120,8 @@ struct LogView<'a> {
     file: &'a str,
     line: u64,
     of: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
 }
 
 fn log(logged: &Logged) -> LogView<'_> {
@@ -132,6 +134,7 @@ fn log(logged: &Logged) -> LogView<'_> {
         file: &logged.file,
         line: logged.line,
         of: logged.of.as_deref(),
+        message: logged.message.as_deref(),
     }
 }
 

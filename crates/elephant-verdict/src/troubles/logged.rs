@@ -23,14 +23,16 @@ pub struct Logged {
     pub line: u64,
     /// How the log belongs to the failure: "task attempt 2", "executor 1"; `None` if only to the application.
     pub of: Option<String>,
+    /// The message of the innermost exception, masked, if messages are asked for.
+    pub message: Option<String>,
 }
 
 impl Logged {
     /// `the log of executor 1 has java.lang.OutOfMemoryError (heap-space) at com.example.Job.run (Job.scala:12), 3 times
-    /// (work/app-1/1/stderr:61)`.
+    /// (work/app-1/1/stderr:61)`, and the message if there is one: `: Java heap space`.
     #[must_use]
     pub fn words(&self) -> String {
-        let Self { kind, exception, frame, count, file, line, of, .. } = self;
+        let Self { kind, exception, frame, count, file, line, of, message, .. } = self;
         let of = of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
         let told = match exception {
             Some(class) => format!("{class} ({kind})"),
@@ -38,7 +40,8 @@ impl Logged {
         };
         let at = frame.as_ref().map(|frame| format!(" at {frame}")).unwrap_or_default();
         let times = if *count > 1 { format!(", {count} times") } else { String::new() };
-        format!("the log{of} has {told}{at}{times} ({file}:{line})")
+        let message = message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
+        format!("the log{of} has {told}{at}{times} ({file}:{line}){message}")
     }
 }
 
@@ -70,6 +73,7 @@ mod tests {
             file: "work/app-1/1/stderr".to_owned(),
             line: 61,
             of: Some("executor 1".to_owned()),
+            message: None,
         };
         let mut trouble = Trouble::named("2 executors were lost");
         trouble.tell_log(logged.clone(), &mut [], None);
@@ -85,5 +89,7 @@ mod tests {
             ..logged
         };
         assert_eq!(event.words(), "the log has container-memory (work/app-1/1/stderr:61)");
+        let asked_for = Logged { message: Some("killed".to_owned()), ..event };
+        assert!(asked_for.words().ends_with("(work/app-1/1/stderr:61): killed"));
     }
 }

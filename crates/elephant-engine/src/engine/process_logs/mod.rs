@@ -82,7 +82,7 @@ impl ProcessLogs {
         inventory: &Inventory,
         named: &Inventory,
         classifier: &Classifier,
-        limits: &Limits,
+        (limits, options): (&Limits, Options),
     ) -> Self {
         let found: BTreeSet<&Path> = inventory.logs.iter().map(|source| source.path.as_path()).collect();
         let of_histories: BTreeSet<&Path> = inventory.histories.iter().flat_map(Source::files).collect();
@@ -90,7 +90,7 @@ impl ProcessLogs {
         sources.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
         sources.dedup_by(|a, b| a.path.as_path() == b.path.as_path());
         let read: Vec<_> =
-            sources.par_iter().map(|source| ReadLog::read(source, classifier, limits)).collect();
+            sources.par_iter().map(|source| ReadLog::read(source, classifier, (limits, options))).collect();
         let mut all = Self::default();
         for (source, read) in sources.into_iter().zip(read) {
             match read {
@@ -209,7 +209,11 @@ impl ReadLog {
         self.is_joined.load(Ordering::Relaxed)
     }
 
-    fn read(source: &Source, classifier: &Classifier, limits: &Limits) -> Result<Self, InputError> {
+    fn read(
+        source: &Source,
+        classifier: &Classifier,
+        (limits, options): (&Limits, Options),
+    ) -> Result<Self, InputError> {
         let path = source.path.to_string();
         let not_found = || InputError::NotFound { path: source.path.as_path().to_path_buf() };
         let mut decoded = source.parts.first().ok_or_else(not_found)?.open()?;
@@ -221,7 +225,7 @@ impl ReadLog {
             _ => elephant_container_log::Form::Text,
         };
         let metered = Metered::new(decoded, Budget::new(limits, stored), None);
-        let digest = elephant_container_log::read(form, metered, classifier, Options::default());
+        let digest = elephant_container_log::read(form, metered, classifier, options);
         let of_path = ids_in(&path);
         let of_sections = digest.sections.iter().filter_map(|section| section.container.as_deref());
         let mut applications: BTreeSet<String> = of_path.applications.clone();
@@ -346,7 +350,14 @@ impl<'l> Told<'l> {
             file: log.path.clone(),
             line: chain.line,
             of,
+            message: message(chain),
         };
         trouble.tell_log(logged, findings, kind.at_most.as_ref().map(cap));
     }
+}
+
+/// The message of the innermost exception that has one, or of an event without exceptions.
+fn message(chain: &Chain) -> Option<String> {
+    let of_causes = chain.causes.iter().rev().find_map(|cause| cause.message.clone());
+    of_causes.or_else(|| chain.message.clone())
 }

@@ -21,6 +21,7 @@ use elephant_input::inventory::{ConfFile, Inventory, Source};
 use elephant_input::kind::SourceKind;
 use elephant_input::named::Named;
 use elephant_input::part::Part;
+use elephant_input::storage::Storages;
 use elephant_parse::identify;
 
 /// Configurations longer than this are cut. Real ones have about 200 KiB.
@@ -35,6 +36,8 @@ pub struct Options {
     pub force: bool,
     /// Limits on each history.
     pub limits: Limits,
+    /// Where the input may be.
+    pub storages: Storages,
 }
 
 /// Rewrites all histories below `input` to `output`: a file for a single file, else a folder.
@@ -45,7 +48,8 @@ pub struct Options {
 pub fn anonymise(input: &Path, output: &Path, options: &Options) -> Result<Report, AnonymiseError> {
     check_place(input, output)?;
     let paths = [input.to_path_buf()];
-    let mut inventory = discover(Named::from(paths.as_slice()), &options.limits, identify);
+    let named = Named { storages: Some(&options.storages), ..paths.as_slice().into() };
+    let mut inventory = discover(named, &options.limits, identify);
     inventory.look_at_streams(&options.limits, identify);
     let key = options.key.clone().map_or_else(Key::random, Ok)?;
     let found = inventory.histories.len();

@@ -12,6 +12,7 @@ use super::limits::LimitArgs;
 use super::output::Output;
 use super::{Exit, output};
 use elephant_anonymise::{Key, Options, anonymise};
+use elephant_engine::storages;
 
 pub(super) const EXAMPLES: &str = "\
 The result has the same findings, severities and figures. Hosts, users, paths, names of applications, tables and columns,
@@ -108,7 +109,9 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
 
 impl Anonymise {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let options = Options { key: self.key.read()?, force: self.force, limits: self.limits.limits() };
+        let limits = self.limits.limits();
+        let storages = storages::all(&limits);
+        let options = Options { key: self.key.read()?, force: self.force, limits, storages };
         let report = anonymise(&self.input, &self.output, &options)?;
         for file in &report.unreadable {
             output::print_message("warning", &format!("{file}; it is left out"));

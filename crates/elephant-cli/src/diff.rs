@@ -14,9 +14,10 @@ use super::input_args::{InputArgs, none_matches};
 use super::path_args::StdinArgs;
 use super::view_args::{PairOrder, SummaryArg};
 use elephant_engine::diff::{self, Side};
+use elephant_base::limits::Limits;
 use elephant_engine::engine::{self, Options};
+use elephant_engine::storages;
 use elephant_input::named::Named;
-use elephant_input::storage::Storages;
 use elephant_report::{DiffFormat, TextOptions, write_diff};
 use elephant_ruleset::RuleSet;
 use elephant_verdict::troubles::Basis;
@@ -141,7 +142,7 @@ impl Diff {
         }
         self.expect_a_match(path, matching, left_out)?;
         if matching == 0 && left_out == 0 && !self.input.allow_empty {
-            let path = Storages::shown(path);
+            let path = storages::all(&Limits::NONE).shown(path);
             let path = path.display();
             return Err(format!(
                 "{path} contains no event log or job history, and is not a JSON report of `elephant-rs analyze`"
@@ -156,6 +157,6 @@ impl Diff {
         if matching > 0 || left_out == 0 || self.input.allow_empty {
             return Ok(());
         }
-        Err(format!("{}: {}", Storages::shown(path).display(), none_matches(left_out)))
+        Err(format!("{}: {}", storages::all(&Limits::NONE).shown(path).display(), none_matches(left_out)))
     }
 }

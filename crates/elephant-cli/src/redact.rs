@@ -13,6 +13,7 @@ use super::path_args::Inputs;
 use elephant_anonymise::{AnonymiseError, Key, Options, anonymise};
 use elephant_base::limits::Limits;
 use elephant_engine::results::Report;
+use elephant_engine::storages;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("key", |arg| arg.requires("redact")), mut_arg("key_file", |arg| arg.requires("redact")))]
@@ -48,7 +49,8 @@ impl RedactArgs {
             return Ok(None);
         }
         let key = self.key.read()?.map_or_else(Key::random, Ok)?;
-        let options = Options { key: Some(key), force: false, limits };
+        let storages = storages::all(&limits);
+        let options = Options { key: Some(key), force: false, limits, storages };
         let mut redacted = Redacted { folder: TempDir::new()?, paths: Vec::new() };
         for (number, path) in inputs.files().into_iter().enumerate() {
             // With a separator at its end, it is a folder, and names of files are kept as far as they can be.

@@ -18,6 +18,7 @@ use elephant_ruleset::RuleSet;
 use rayon::prelude::*;
 
 use crate::results::Report;
+use crate::storages;
 
 /// Which findings are explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +55,8 @@ pub fn explain(
     which: &Explained,
     report: &mut Report,
 ) -> usize {
-    let inventory = discover(named, limits, identify);
+    let storages = storages::of(named, limits);
+    let inventory = discover(Named { storages: Some(&storages), ..named }, limits, identify);
     let histories = by_first_part(&inventory);
     let confs: BTreeMap<String, &Part> =
         inventory.confs.iter().map(|conf| (conf.path.display().to_string(), &conf.part)).collect();

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod fingerprint;
 pub mod nodes;
 pub mod results;
+pub mod storages;
 pub mod survey;
 pub mod watch;
 pub mod whatif;

@@ -43,7 +43,7 @@ const BATCH: usize = 1024;
 /// to [`Inventory::failures`] and do not stop the search.
 #[must_use]
 pub fn discover(named: Named<'_>, limits: &Limits, identify: Identify) -> Inventory {
-    let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
+    let storages = named.storages.cloned().unwrap_or_default();
     let walk = Walk::new(*limits, identify, storages);
     let mut walk = Walk { unchanged: named.unchanged, wanted: named.wanted, ..walk };
     let named_paths = named.sorted().into_iter();
@@ -123,7 +123,7 @@ impl Walk<'_> {
             Ok(metadata) => metadata.file_type(),
             // A dangling link exists; its error is reported by the next arm.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
-                self.fail(named.failed(InputError::not_found(path)), true);
+                self.fail(named.failed(InputError::not_found(path, &self.storages)), true);
                 return false;
             }
             Err(error) => {

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::codec::Codec;
 use super::reason::Reason;
 use super::remote;
-use super::storage::StorageFailure;
+use super::storage::{StorageFailure, Storages};
 use elephant_base::address::Address;
 use elephant_base::limits::{self, LimitReached};
 
@@ -21,11 +21,13 @@ pub enum InputError {
         /// As the user wrote it.
         path: PathBuf,
     },
-    /// The address of a storage that this build does not read.
-    #[error("cannot read {path}: it is an address, but {readable}; fetch it first: {command}", path = Address::of(.path), readable = readable())]
+    /// The address of a storage that is not read.
+    #[error("cannot read {path}: it is an address, but {readable}; fetch it first: {command}", path = Address::of(.path))]
     Remote {
         /// As the user wrote it.
         path: PathBuf,
+        /// The addresses that are read.
+        readable: &'static str,
         /// How to fetch it.
         command: String,
     },
@@ -178,12 +180,12 @@ pub enum InputError {
 impl InputError {
     /// For a path that the user named and that does not exist.
     #[must_use]
-    pub(crate) fn not_found(path: &Path) -> Self {
+    pub(crate) fn not_found(path: &Path, storages: &Storages) -> Self {
         // A command with the secrets would repeat them.
         let shown = PathBuf::from(Address::of(path).to_string());
         let path = path.to_path_buf();
         match (remote::how_to_fetch(&shown), remote::local_path(&path)) {
-            (Some(command), _) => Self::Remote { path, command },
+            (Some(command), _) => Self::Remote { path, readable: storages.readable(), command },
             (None, Some(local)) => Self::FileAddress { path, local },
             (None, None) => Self::NotFound { path },
         }
@@ -246,18 +248,6 @@ impl InputError {
             | Self::TooSlow { path, .. }
             | Self::BrokenArchive { path, .. } => path,
         }
-    }
-}
-
-/// The addresses that this build reads.
-const fn readable() -> &'static str {
-    if cfg!(feature = "hdfs") {
-        "this program reads s3://, s3a://, gs://, abfs://, https://, hdfs:// and local files only"
-    } else if cfg!(feature = "remote") {
-        "this build reads s3://, s3a://, gs://, abfs://, https:// and local files only (with --features hdfs also hdfs://)"
-    } else {
-        "this build reads local files only (cargo install --path . --features hdfs reads s3://, gs://, abfs://, https:// and \
-         hdfs://)"
     }
 }
 

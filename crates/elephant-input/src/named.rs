@@ -22,7 +22,7 @@ pub struct Named<'a> {
     pub unchanged: Option<&'a FxHashSet<PathBuf>>,
     /// Which applications are read, for storages that know them.
     pub wanted: Option<&'a dyn Wanted>,
-    /// The storages that addresses may be in; `None` for the built-in ones.
+    /// The storages that addresses may be in; `None` for the files of this machine.
     pub storages: Option<&'a Storages>,
 }
 

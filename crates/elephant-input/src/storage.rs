@@ -6,8 +6,6 @@ mod failure;
 mod fetched;
 mod local;
 mod object;
-#[cfg(feature = "remote")]
-mod remote;
 mod watched;
 
 use std::cell::Cell;
@@ -18,16 +16,13 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use elephant_base::address::Address;
-use elephant_base::limits::Limits;
 use elephant_base::state::State;
 use elephant_base::units::Timestamp;
 
 pub use failure::StorageFailure;
 pub(super) use fetched::Fetched;
-pub(super) use object::Object;
-
-#[cfg(feature = "remote")]
 pub use fetched::remove_all as remove_fetched;
+pub(super) use object::Object;
 pub use watched::BrokenOff;
 
 /// Facts about an object that are known without reading it.
@@ -136,17 +131,19 @@ pub trait Storage: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub struct Storages(Vec<Arc<dyn Storage>>);
 
+impl Default for Storages {
+    /// The files of this machine by their addresses.
+    fn default() -> Self {
+        Self::local_and([])
+    }
+}
+
 impl Storages {
-    /// The built-in storages. Their requests observe the limits.
+    /// The files of this machine by their addresses, and `others`.
     #[must_use]
-    pub fn built_in(limits: &Limits) -> Self {
-        #[allow(unused_mut)] // most builds have no other
-        let mut storages: Vec<Arc<dyn Storage>> = vec![Arc::new(local::LocalFiles)];
-        #[cfg(feature = "remote")]
-        storages.extend(remote::all(limits));
-        #[cfg(not(feature = "remote"))]
-        let _ = limits;
-        Self(storages)
+    pub fn local_and(others: impl IntoIterator<Item = Arc<dyn Storage>>) -> Self {
+        let local: Arc<dyn Storage> = Arc::new(local::LocalFiles);
+        Self(std::iter::once(local).chain(others).collect())
     }
 
     /// Only `storage`.
@@ -172,13 +169,25 @@ impl Storages {
 
     /// A path as messages name it, without passwords and signatures.
     #[must_use]
-    pub fn shown(path: &Path) -> PathBuf {
-        let storages = Self::built_in(&Limits::NONE);
-        match storages.of(path) {
+    pub fn shown(&self, path: &Path) -> PathBuf {
+        match self.of(path) {
             Some(storage) => storage.shown(path),
             // A path of this machine need not be valid UTF-8.
             None if path.to_str().is_some() => Address::of(path).to_string().into(),
             None => path.to_path_buf(),
+        }
+    }
+
+    /// The addresses that these storages read, for people.
+    pub(super) fn readable(&self) -> &'static str {
+        let has = |scheme| self.0.iter().any(|storage| storage.scheme() == scheme);
+        if has("hdfs") {
+            "this program reads s3://, s3a://, gs://, abfs://, https://, hdfs:// and local files only"
+        } else if has("s3") {
+            "this build reads s3://, s3a://, gs://, abfs://, https:// and local files only (with --features hdfs also hdfs://)"
+        } else {
+            "this build reads local files only (cargo install --path . --features hdfs reads s3://, gs://, abfs://, https:// and \
+             hdfs://)"
         }
     }
 

@@ -177,7 +177,7 @@ mod tests {
         for path in ["src/a.zip", "./src/a.zip", "src/../src/a.zip", &absolute] {
             let state = FileState { size: 0, modified: None, etag: None };
             let files = [Listed { path: path.into(), state }];
-            let storages = Storages::built_in(&Limits::default());
+            let storages = Storages::default();
             let listed = files.iter().map(|file| file.path.as_path()).collect();
             let of = |cluster| Addresses::of_files(&files, cluster, &storages);
             assert_eq!(of(None).of(Path::new(path)), Path::new(&wanted), "{path}");

@@ -16,6 +16,7 @@ use elephant_base::units::Timestamp;
 use elephant_engine::engine::Keeper;
 use elephant_engine::nodes::work_by_node;
 use elephant_engine::results::{ApplicationReport, Report, SourceProblem, Summary};
+use elephant_engine::storages;
 use elephant_input::discover::{self, FileState, Listed};
 use elephant_input::named::Named;
 use elephant_input::storage::{BrokenOff, Storages};
@@ -237,7 +238,7 @@ impl Store {
 /// The storages of `named`, which note the objects that were not read to their ends.
 fn watched(named: Named<'_>, limits: &Limits) -> (Storages, BrokenOff) {
     let broken_off = BrokenOff::default();
-    let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
+    let storages = storages::of(named, limits);
     (storages.watched(&broken_off), broken_off)
 }
 

@@ -18,13 +18,14 @@ use std::path::Path;
 
 use elephant_anonymise::{AnonymiseError, Key, Options, Report, anonymise};
 use elephant_base::limits::Limits;
+use elephant_input::storage::Storages;
 
 /// Rewrites with this key.
 pub(crate) fn rewrite(input: &Path, output: &Path, key: &str) -> Result<Report, AnonymiseError> {
     anonymise(
         input,
         output,
-        &Options { key: Some(Key::of_text(key.as_bytes())), force: false, limits: Limits::default() },
+        &Options { key: Some(Key::of_text(key.as_bytes())), force: false, limits: Limits::default(), storages: Storages::default() },
     )
 }
 

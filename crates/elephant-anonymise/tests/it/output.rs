@@ -5,6 +5,7 @@ use std::fs;
 use super::{everything_in, rewrite, rewritten};
 use elephant_anonymise::{AnonymiseError, Options, anonymise};
 use elephant_base::limits::Limits;
+use elephant_input::storage::Storages;
 use elephant_testing::{make, root};
 use tempfile::tempdir;
 
@@ -32,7 +33,7 @@ fn the_same_key_gives_the_same_bytes_and_another_key_others() {
 fn without_a_key_no_two_runs_are_alike() {
     let folder = tempdir().unwrap();
     let (input, options) =
-        (folder.path().join("acme"), Options { key: None, force: false, limits: Limits::default() });
+        (folder.path().join("acme"), Options { key: None, force: false, limits: Limits::default(), storages: Storages::default() });
     fs::write(&input, log()).unwrap();
     let written = ["1", "2"].map(|name| {
         let output = folder.path().join(name);
@@ -106,7 +107,7 @@ fn nothing_is_overwritten_and_nothing_written_into_the_input() {
     let output = folder.path().join("out");
     rewrite(&input, &output, "k").unwrap();
     assert!(matches!(rewrite(&input, &output, "k"), Err(AnonymiseError::Exists { .. })));
-    let forced = Options { key: None, force: true, limits: Limits::default() };
+    let forced = Options { key: None, force: true, limits: Limits::default(), storages: Storages::default() };
     anonymise(&input, &output, &forced).unwrap();
     assert!(matches!(
         rewrite(&input.join("a.log"), &input.join("a.log"), "k"),

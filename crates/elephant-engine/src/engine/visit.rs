@@ -19,6 +19,7 @@ use super::copies::RunCopy;
 use super::read::{Extent, Wanted};
 use super::{Filter, Progress, process_logs, progress};
 use crate::results::{SourceProblem, Summary};
+use crate::storages;
 pub(super) use beside::{Beside, BesideKind, Fate};
 use elephant_base::limits::Limits;
 use elephant_base::state::State;
@@ -81,7 +82,9 @@ pub struct Visit<T> {
 /// default limits.
 #[must_use]
 pub fn discover(paths: &[PathBuf]) -> Inventory {
-    elephant_input::discover::discover(paths.into(), &Limits::default(), identify)
+    let limits = Limits::default();
+    let storages = storages::all(&limits);
+    discover::discover(Named { storages: Some(&storages), ..paths.into() }, &limits, identify)
 }
 
 /// Finds the histories below `paths` and passes each application to `look`, with the files it was read
@@ -231,7 +234,8 @@ pub(super) fn visit_again<T: Send>(
 
 fn inventory(named: Named<'_>, (filter, limits): (&Filter, &Limits), identify: Identify) -> Inventory {
     let started = Instant::now();
-    let named = Named { wanted: Some(filter), ..named };
+    let storages = storages::of(named, limits);
+    let named = Named { wanted: Some(filter), storages: Some(&storages), ..named };
     let mut inventory = discover::discover(named, limits, identify);
     inventory.look_at_streams(limits, identify);
     log_inventory(&inventory, started);

@@ -44,7 +44,7 @@ impl FileList {
 /// Lists the files that [`super::discover`] would examine, without opening one.
 #[must_use]
 pub fn list(named: Named<'_>, limits: &Limits) -> FileList {
-    let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
+    let storages = named.storages.cloned().unwrap_or_default();
     let walk = Walk::new(*limits, |_, _| None, storages.clone());
     let mut walk = Walk { listing: Some(Vec::new()), wanted: named.wanted, ..walk };
     let named_paths = named.sorted().into_iter();

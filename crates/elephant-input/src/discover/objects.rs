@@ -64,7 +64,7 @@ impl Walk<'_> {
         let path = storage.shown(root);
         // For a `file://` address, report a missing local path.
         let missing = |path: PathBuf| match storage.scheme() {
-            "file" => InputError::not_found(&path),
+            "file" => InputError::not_found(&path, &self.storages),
             _ => InputError::NoObject { path },
         };
         let error = match (listed, late) {

@@ -10,8 +10,8 @@ pub struct StorageFailure {
 
 impl StorageFailure {
     /// As an error of this kind. The text continues "cannot read ADDRESS:".
-    #[cfg(feature = "remote")]
-    pub(super) fn error(kind: io::ErrorKind, text: impl Into<String>) -> io::Error {
+    #[must_use]
+    pub fn error(kind: io::ErrorKind, text: impl Into<String>) -> io::Error {
         io::Error::new(kind, Self { text: text.into() })
     }
 

@@ -54,7 +54,6 @@ fn folder() -> io::Result<Arc<TempDir>> {
 }
 
 /// Removes all copies, when a run is interrupted.
-#[cfg(feature = "remote")]
 pub fn remove_all() {
     // A thread that is making the folder holds the lock for a moment only.
     let known = FOLDER.lock().unwrap_or_else(PoisonError::into_inner).upgrade();

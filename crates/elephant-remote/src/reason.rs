@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-use super::super::StorageFailure;
+use elephant_input::storage::StorageFailure;
 
 /// Addresses of the metadata services from which cloud machines get the credentials of their role.
 pub(super) const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];

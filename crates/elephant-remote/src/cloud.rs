@@ -19,7 +19,7 @@ use object_store::{
 };
 use tokio::time::timeout;
 
-use super::super::{Listing, Stat, Storage, StorageFailure};
+use elephant_input::storage::{Listing, Stat, Storage, StorageFailure};
 use super::address::Address;
 use super::pages::{Lists, NO_LIST, Pages};
 use super::reason::{METADATA, Reason, causes, short};

@@ -1,6 +1,6 @@
 //! Storages across a network: object stores, Hadoop's file system, web servers, and Spark's history servers.
 //!
-//! The clients are asynchronous. One small runtime drives them, which is hidden from the code outside this folder: each
+//! The clients are asynchronous. One small runtime drives them, which is hidden from other crates: each
 //! call blocks its thread. [`transfer`] continues after a broken connection, and compares what arrives with what was
 //! listed.
 
@@ -19,10 +19,11 @@ mod web;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Storage;
-use cloud::{Cloud, Provider};
 use elephant_base::limits::{LimitReached, Limits};
 use elephant_base::units::{Bytes, Millis};
+use elephant_input::storage::Storage;
+
+use cloud::{Cloud, Provider};
 use web::Web;
 
 /// How long a server may send nothing.
@@ -40,8 +41,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 /// A variable with another first pause in milliseconds.
 const PAUSE_VARIABLE: &str = "ELEPHANT_RETRY_PAUSE";
 
-/// All storages across a network.
-pub(super) fn all(limits: &Limits) -> Vec<Arc<dyn Storage>> {
+/// All storages across a network. Their requests observe the limits.
+#[must_use]
+pub fn all(limits: &Limits) -> Vec<Arc<dyn Storage>> {
     let patience = Patience::within(limits);
     let cloud = |scheme, provider| Arc::new(Cloud::new(scheme, provider, patience)) as Arc<dyn Storage>;
     let web = |scheme| Arc::new(Web::new(scheme, patience)) as Arc<dyn Storage>;

@@ -17,7 +17,7 @@ use hdfs_native::client::{FileStatus, ListStatusIterator};
 use hdfs_native::{Client, ClientBuilder, HdfsError};
 use tokio::time::timeout;
 
-use super::super::{Listing, Stat, Storage};
+use elephant_input::storage::{Listing, Stat, Storage};
 use super::cloud::text;
 use super::reason::Reason;
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::super::Stat;
+use elephant_input::storage::Stat;
 use super::reason::Reason;
 use super::{Patience, RETRIES, RETRIES_OF_NOBODY, runtime};
 use elephant_base::limits::LimitReached;
@@ -91,7 +91,7 @@ pub(super) fn within<T>(
 /// Reads a range of an object of known size.
 ///
 /// # Errors
-/// As [`super::super::Storage::read_at`].
+/// As [`elephant_input::storage::Storage::read_at`].
 pub(super) fn read_at(
     remote: &impl Remote,
     address: &str,
@@ -143,7 +143,7 @@ async fn range(
 /// Copies a whole object to an empty file.
 ///
 /// # Errors
-/// As [`super::super::Storage::fetch`].
+/// As [`elephant_input::storage::Storage::fetch`].
 pub(super) fn fetch(remote: &impl Remote, address: &str, stat: &Stat, to: &mut File) -> io::Result<()> {
     within(remote, async {
         let mut attempts = Attempts::new(remote.patience());
@@ -200,7 +200,7 @@ fn is_cut_archive(file: &mut File, len: u64) -> io::Result<bool> {
 /// What is known of an object.
 ///
 /// # Errors
-/// As [`super::super::Storage::stat`].
+/// As [`elephant_input::storage::Storage::stat`].
 pub(super) fn stat(remote: &impl Remote, address: &str) -> io::Result<Stat> {
     within(remote, async {
         let mut attempts = Attempts::new(remote.patience());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use object_store::path::Path as Key;
 
-use super::super::StorageFailure;
+use elephant_input::storage::StorageFailure;
 
 /// An address such as `s3://bucket/folder/file`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use super::super::super::StorageFailure;
+use elephant_input::storage::StorageFailure;
 
 /// An address such as `hdfs://namenode:8020/folder/file`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use tokio::time::timeout;
 
-use super::super::{Announced, LeftOut, Listing, Stat, StorageFailure};
+use elephant_input::storage::{Announced, LeftOut, Listing, Stat, StorageFailure};
 use super::reason::short;
 use super::runtime;
 use elephant_base::units::Timestamp;

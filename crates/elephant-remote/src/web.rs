@@ -14,7 +14,7 @@ use reqwest::header::{
 };
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::super::{Listing, Stat, Storage, StorageFailure};
+use elephant_input::storage::{Listing, Stat, Storage, StorageFailure};
 use super::cloud::text;
 use super::reason::{Reason, causes, short};
 use super::server::{self, Place};

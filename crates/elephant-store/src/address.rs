@@ -166,7 +166,6 @@ fn plain_components(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use elephant_base::limits::Limits;
     use elephant_input::discover::FileState;
 
     #[test]

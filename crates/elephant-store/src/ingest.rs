@@ -157,13 +157,13 @@ impl Store {
 
     fn listing(&self, named: Named<'_>, limits: &Limits, hashes: [&str; 2]) -> Result<Listing, StoreError> {
         // Closing a file of the database would release the locks that SQLite has on it.
-        let mut list = discover::list(named, limits);
+        let storages = storages::of(named, limits);
+        let mut list = discover::list(Named { storages: Some(&storages), ..named }, limits);
         let (own, files) =
             std::mem::take(&mut list.files).into_iter().partition(|file| self.is_own(&file.path));
         let own: Vec<Listed> = own;
         list.files = files;
-        let (database, storages) = (&self.database, named.storages.cloned());
-        let storages = storages.unwrap_or_else(|| Storages::built_in(limits));
+        let database = &self.database;
         let addresses = Addresses::of_files(&list.files, self.cluster.as_deref(), &storages);
         let (known, gone) = database.reading(|| {
             let known = listing::unchanged(database, (&list.files, &addresses), (TOOL, hashes))?;

@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use super::Walk;
 use crate::named::{Named, NamedPath};
-use crate::storage::{Object, Storages};
+use crate::storage::Object;
 use elephant_base::limits::Limits;
 
 /// The files that were found, unopened.

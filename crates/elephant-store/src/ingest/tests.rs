@@ -56,7 +56,7 @@ fn owned(texts: &[&str]) -> Vec<String> {
 }
 
 fn listing_of(files: Vec<Listed>, known: FxHashSet<PathBuf>) -> Listing {
-    let addresses = Addresses::of_files(&files, None, &Storages::built_in(&Limits::default()));
+    let addresses = Addresses::of_files(&files, None, &Storages::default());
     let relative = Relative::default();
     Listing { files, known, own: Vec::new(), gone: Vec::new(), addresses, relative }
 }

@@ -1,6 +1,9 @@
 //! Histories that are truncated, flipped, shuffled or random: no panic, no hang, and no number that differs from the
 //! complete history's without a problem in the report.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use elephant_analysis::metrics::Metrics;
 use elephant_engine::engine::{Options, analyze};
 use elephant_engine::results::ApplicationReport;
@@ -14,6 +17,8 @@ use serde_json::json;
 use elephant_testing::history::Job;
 
 type Parser = fn(&[u8]) -> Parsed;
+
+static RULES: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(elephant_heuristics::BUILT_IN).unwrap());
 
 fn avro_json(bytes: &[u8]) -> Parsed {
     jhist::json::parse(ByteWindow::new(bytes))
@@ -46,8 +51,8 @@ fn small_histories() -> Vec<(&'static str, Parser, Vec<u8>)> {
 }
 
 /// The values that a report would show of an application, as text, without those that depend on unknown values.
-fn numbers(app: &Application) -> Vec<String> {
-    let mut numbers = Vec::new();
+fn numbers(app: &Application) -> HashSet<String> {
+    let mut numbers = HashSet::new();
     for group in &app.groups {
         for row in 0..group.attempts.len() {
             let attempts = &group.attempts;
@@ -57,16 +62,16 @@ fn numbers(app: &Application) -> Vec<String> {
                 attempts.number(row),
             );
             if let Some(time) = attempts.run_time(row) {
-                numbers.push(format!("{id:?} ran {time:?}"));
+                numbers.insert(format!("{id:?} ran {time:?}"));
             }
             for counter in elephant_model::model::counters::Counter::ALL {
                 if let Some(value) = attempts.counter(row, counter) {
-                    numbers.push(format!("{id:?} {counter:?} {value}"));
+                    numbers.insert(format!("{id:?} {counter:?} {value}"));
                 }
             }
         }
     }
-    let metrics = Metrics::of(app, RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().metrics());
+    let metrics = Metrics::of(app, RULES.metrics());
     numbers.extend(metrics.run_time.map(|time| format!("job ran {time:?}")));
     numbers.extend(metrics.used.map(|used| format!("job used {used:?}")));
     numbers.extend(metrics.wait_time.map(|time| format!("job waited {time:?}")));
@@ -166,9 +171,8 @@ proptest! {
             bytes[at] = value;
         }
         for app in parse(&bytes).applications {
-            let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
-            let _ = rules.evaluate(&app);
-            let metrics = Metrics::of(&app, rules.metrics());
+            let _ = RULES.evaluate(&app);
+            let metrics = Metrics::of(&app, RULES.metrics());
             prop_assert!(metrics.wasted.zip(metrics.used).is_none_or(|(wasted, used)| wasted <= used));
         }
     }
@@ -184,7 +188,7 @@ proptest! {
         }
         let parsed = avro_json(&lines.join(&b'\n'));
         let app = &parsed.applications[0];
-        let metrics = Metrics::of(app, RuleSet::new(elephant_heuristics::BUILT_IN).unwrap().metrics());
+        let metrics = Metrics::of(app, RULES.metrics());
         prop_assert!(metrics.wasted.zip(metrics.used).is_none_or(|(wasted, used)| wasted <= used));
     }
 
@@ -204,7 +208,7 @@ fn report_of(text: &str) -> ApplicationReport {
     std::fs::write(folder.path().join("history"), text).unwrap();
     let report = analyze(
         &[folder.path().to_path_buf()],
-        &RuleSet::new(elephant_heuristics::BUILT_IN).unwrap(),
+        &RULES,
         Options::default(),
     );
     report.applications.into_iter().next().unwrap()

@@ -19,13 +19,13 @@ use object_store::{
 };
 use tokio::time::timeout;
 
-use elephant_input::storage::{Listing, Stat, Storage, StorageFailure};
 use super::address::Address;
 use super::pages::{Lists, NO_LIST, Pages};
 use super::reason::{METADATA, Reason, causes, short};
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, runtime};
 use elephant_base::units::Timestamp;
+use elephant_input::storage::{Listing, Stat, Storage, StorageFailure};
 
 /// The provider of a store.
 #[derive(Debug, Clone, Copy)]

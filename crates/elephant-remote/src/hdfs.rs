@@ -17,12 +17,12 @@ use hdfs_native::client::{FileStatus, ListStatusIterator};
 use hdfs_native::{Client, ClientBuilder, HdfsError};
 use tokio::time::timeout;
 
-use elephant_input::storage::{Listing, Stat, Storage};
 use super::cloud::text;
 use super::reason::Reason;
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, runtime};
 use elephant_base::units::Timestamp;
+use elephant_input::storage::{Listing, Stat, Storage};
 use place::Place;
 
 /// The port of a name node if the address has none.

@@ -14,10 +14,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use tokio::time::timeout;
 
-use elephant_input::storage::{Announced, LeftOut, Listing, Stat, StorageFailure};
 use super::reason::short;
 use super::runtime;
 use elephant_base::units::Timestamp;
+use elephant_input::storage::{Announced, LeftOut, Listing, Stat, StorageFailure};
 
 /// What an address of a web server stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]

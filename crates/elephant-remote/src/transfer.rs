@@ -12,10 +12,10 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use elephant_input::storage::Stat;
 use super::reason::Reason;
 use super::{Patience, RETRIES, RETRIES_OF_NOBODY, runtime};
 use elephant_base::limits::LimitReached;
+use elephant_input::storage::Stat;
 
 /// The beginning of a zip archive with members, and of the record at its end.
 const ZIP_MEMBER: &[u8] = b"PK\x03\x04";

@@ -14,13 +14,13 @@ use reqwest::header::{
 };
 use reqwest::{Client, Response, StatusCode, Url};
 
-use elephant_input::storage::{Listing, Stat, Storage, StorageFailure};
 use super::cloud::text;
 use super::reason::{Reason, causes, short};
 use super::server::{self, Place};
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, hadoop, runtime};
 use elephant_base::units::Timestamp;
+use elephant_input::storage::{Listing, Stat, Storage, StorageFailure};
 
 /// The message for a page that is made for people.
 const PAGE: &str = "it is a web page, not a history; name a file, Spark's history server (http://HOST:18080), or for \

@@ -25,7 +25,12 @@ pub(crate) fn rewrite(input: &Path, output: &Path, key: &str) -> Result<Report, 
     anonymise(
         input,
         output,
-        &Options { key: Some(Key::of_text(key.as_bytes())), force: false, limits: Limits::default(), storages: Storages::default() },
+        &Options {
+            key: Some(Key::of_text(key.as_bytes())),
+            force: false,
+            limits: Limits::default(),
+            storages: Storages::default(),
+        },
     )
 }
 

@@ -32,8 +32,10 @@ fn the_same_key_gives_the_same_bytes_and_another_key_others() {
 #[test]
 fn without_a_key_no_two_runs_are_alike() {
     let folder = tempdir().unwrap();
-    let (input, options) =
-        (folder.path().join("acme"), Options { key: None, force: false, limits: Limits::default(), storages: Storages::default() });
+    let (input, options) = (
+        folder.path().join("acme"),
+        Options { key: None, force: false, limits: Limits::default(), storages: Storages::default() },
+    );
     fs::write(&input, log()).unwrap();
     let written = ["1", "2"].map(|name| {
         let output = folder.path().join(name);

@@ -6,6 +6,7 @@ use elephant_anonymise::{Key, anonymise};
 use elephant_base::limits::Limits;
 use elephant_engine::engine::{Options, analyze};
 use elephant_engine::results::ApplicationReport;
+use elephant_input::storage::Storages;
 use elephant_model::model::{Engine, Subject};
 use elephant_rule::finding::{Finding, Measure};
 use elephant_ruleset::RuleSet;
@@ -106,6 +107,7 @@ fn assert_same(path: &Path) -> usize {
         key: Some(Key::of_text(b"equality")),
         force: false,
         limits: Limits::default(),
+        storages: Storages::default(),
     };
     anonymise(path, &output, &options).unwrap();
     let (before, after) = (all_figures(path), all_figures(&output));

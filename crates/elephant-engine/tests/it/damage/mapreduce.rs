@@ -206,11 +206,7 @@ proptest! {
 fn report_of(text: &str) -> ApplicationReport {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("history"), text).unwrap();
-    let report = analyze(
-        &[folder.path().to_path_buf()],
-        &RULES,
-        Options::default(),
-    );
+    let report = analyze(&[folder.path().to_path_buf()], &RULES, Options::default());
     report.applications.into_iter().next().unwrap()
 }
 

@@ -462,22 +462,19 @@ fn copies_that_lost_are_saved_and_those_that_won_are_not() {
 }
 
 #[test]
-fn a_large_application_is_replayed_a_bounded_number_of_times() {
+fn a_large_application_has_too_few_replays_for_shares_in_all_orders() {
     let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
     // Among short tasks are a few long ones, in each stage of another cause.
     let task = |stage: u8, task: i64| match task % 5000 {
         4999 => (6000, stage % 4),
         _ => (5 + task % 7, u8::try_from(task % 6).unwrap()),
     };
-    let stages: Stages = (0..4).map(|stage| (0..57_000).map(|it| task(stage, it)).collect()).collect();
+    let stages: Stages = (0..4).map(|stage| (0..15_000).map(|it| task(stage, it)).collect()).collect();
     let app = application(&stages, 200);
-    let (large, time) = judged(&app, |app| {
+    let large = judged(&app, |app| {
         let metrics = rules.measure(app);
-        let start = std::time::Instant::now();
-        (
-            shares(&ReplaysOnce::new(app, &rules, &metrics, RecordedOnce::default()), &all(), true),
-            start.elapsed(),
-        )
+        let replays = ReplaysOnce::new(app, &rules, &metrics, RecordedOnce::default());
+        shares(&replays, &all(), true)
     });
     check_sum(&large.application, &large.troubles);
     let in_order = large
@@ -486,6 +483,4 @@ fn a_large_application_is_replayed_a_bounded_number_of_times() {
         .filter(|trouble| trouble.method.to_string().ends_with("shared in order"))
         .count();
     assert!(in_order > 0, "{large:?}");
-    // On a quiet machine it takes a second.
-    assert!(time.as_secs_f64() < 20.0, "{time:?}");
 }

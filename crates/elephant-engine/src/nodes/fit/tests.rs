@@ -72,11 +72,11 @@ fn condensed_samples_give_the_same_fits_as_whole_ones() {
             compared += 1;
         }
     }
-    assert!(compared > 2000, "{compared}");
+    assert!(compared > 1000, "{compared}");
 }
 
 /// More in an optimised build, where a full grid is cheap.
-const CONDENSED_SAMPLES: u64 = if cfg!(debug_assertions) { 540 } else { 2700 };
+const CONDENSED_SAMPLES: u64 = if cfg!(debug_assertions) { 270 } else { 2700 };
 
 #[test]
 fn no_nearby_parameters_are_better() {

@@ -1,7 +1,7 @@
 //! Histories that are truncated, flipped, shuffled or random: no panic, no hang, and no number that differs from the
 //! complete history's without a problem in the report.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use elephant_analysis::metrics::Metrics;
@@ -51,8 +51,8 @@ fn small_histories() -> Vec<(&'static str, Parser, Vec<u8>)> {
 }
 
 /// The values that a report would show of an application, as text, without those that depend on unknown values.
-fn numbers(app: &Application) -> HashSet<String> {
-    let mut numbers = HashSet::new();
+fn numbers(app: &Application) -> BTreeSet<String> {
+    let mut numbers = BTreeSet::new();
     for group in &app.groups {
         for row in 0..group.attempts.len() {
             let attempts = &group.attempts;

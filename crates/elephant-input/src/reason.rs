@@ -40,9 +40,9 @@ pub enum Reason {
     OtherTrace(TraceFormat),
     /// Text in UTF-16.
     Utf16,
-    /// A GC log of OpenJ9.
+    /// A GC log of `OpenJ9`.
     OpenJ9Log,
-    /// A GC log of JRockit.
+    /// A GC log of `JRockit`.
     JRockitLog,
     /// Safepoint statistics of a JVM without collections.
     SafepointLog,

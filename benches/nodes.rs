@@ -10,6 +10,7 @@ use std::fs;
 use std::time::Instant;
 
 use elephant_base::units::{Millis, Timestamp};
+use elephant_base::whole::Whole;
 use elephant_engine::nodes::cluster::Cluster;
 use elephant_engine::nodes::collect::{Hosts, Sample};
 use elephant_engine::nodes::run::{Host, Run};
@@ -82,8 +83,7 @@ fn runs(job: u64, jobs: u64, hosts: &[Option<Host>]) -> Vec<Run> {
     (0..TASKS_OF_A_JOB)
         .map(|_| {
             let place = uniform() * hosts.len() as f64;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index into the list
-            let host = hosts.get(place as usize).copied().flatten();
+            let host = hosts.get(place.as_usize()).copied().flatten();
             let slowness = (place.floor() * 0.618_034).fract() - 0.5;
             let normal = (-2.0 * (1.0 - uniform()).ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
             let run_time = Millis::from_f64(60_000.0 * (0.35 * normal + 0.1 * slowness).exp());

@@ -4,12 +4,7 @@
 //! waves, and tasks of an hour. Each must stay below [`LIMIT`] seconds.
 
 // This is a program, so its results go to the terminal.
-#![allow(
-    clippy::print_stdout,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss
-)]
+#![allow(clippy::print_stdout)]
 
 use std::fs;
 use std::process::ExitCode;
@@ -21,6 +16,7 @@ use elephant_analysis::stragglers::executions::{Basis, Executions};
 use elephant_analysis::stragglers::progress::ProgressCurve;
 use elephant_analysis::stragglers::replay::{Attempt, Done, Options, Timeline, replay};
 use elephant_analysis::stragglers::usual::UsualRule;
+use elephant_base::whole::Whole;
 use elephant_generate::{Format, Job};
 use elephant_input::window::ByteWindow;
 use elephant_model::model::Engine;
@@ -38,11 +34,11 @@ fn waves(slots: usize, seconds: f64) -> Timeline {
     let mut free_at = vec![0_i64; slots];
     let mut timeline = Timeline { total: TASKS, ..Timeline::default() };
     let mut seed = 0x9e37_79b9_u64;
-    for row in 0..TASKS {
+    for (row, node) in (0..TASKS).zip((0..NODES).cycle()) {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let noise = f64::from((seed >> 40) as u32) / f64::from(1_u32 << 24);
+        let noise = (seed >> 40) as f64 / f64::from(1_u32 << 24);
         let slow = if row % 20 == 7 { 3.0 } else { 1.0 };
-        let part = (slow * seconds * (0.8 + 0.4 * noise) * 1000.0 / 12.0) as i32;
+        let part = (slow * seconds * (0.8 + 0.4 * noise) * 1000.0 / 12.0).as_i32();
         let splits: Vec<i32> = (0..12).map(|k| part - k * part / 40).collect();
         let duration: i64 = splits.iter().map(|&split| i64::from(split)).sum();
         let Some(slot) = free_at.iter_mut().min() else { break };
@@ -53,7 +49,7 @@ fn waves(slots: usize, seconds: f64) -> Timeline {
             row,
             start_ms,
             finish_ms: start_ms + duration,
-            node: Some(row as u32 % NODES),
+            node: Some(node),
             input,
             records: Some(1000.0),
             curve: ProgressCurve::of_splits(&splits),

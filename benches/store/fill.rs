@@ -1,8 +1,6 @@
 //! Fills a store with as many applications as wanted: those of given histories, again and again under other names, as
 //! they would come in over a year. `benches/store.rs` asks it questions.
 
-#![allow(clippy::expect_used)] // without a store there is nothing to measure
-
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

@@ -6,13 +6,13 @@ use crate::run::{elephant, run};
 
 /// An Avro `long`.
 fn long(value: i64) -> Vec<u8> {
-    let mut rest = (value << 1) as u64 ^ (value >> 63) as u64;
+    let mut rest = (value << 1).cast_unsigned() ^ (value >> 63).cast_unsigned();
     let mut bytes = Vec::new();
     while rest >= 0x80 {
-        bytes.push(rest as u8 & 0x7f | 0x80);
+        bytes.push((rest & 0x7f) as u8 | 0x80);
         rest >>= 7;
     }
-    bytes.push(rest as u8);
+    bytes.push((rest & 0x7f) as u8);
     bytes
 }
 

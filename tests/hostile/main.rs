@@ -4,15 +4,8 @@
 //! These tests measure the memory of the command and expect it to end quickly. So they are a small program of their
 //! own, in which nothing else runs at the same time. It does not link the library.
 
-// Clippy does not recognise test helpers as test code.
-#![allow(
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::assertions_on_constants,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)]
+// Tells clippy that helpers are test code, too.
+#![cfg(test)]
 
 mod avro;
 mod bombs;

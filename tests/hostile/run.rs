@@ -9,17 +9,17 @@ use wait4::Wait4;
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// `None` if a signal ended it.
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
     /// Peak memory, or 0 if it was no more than the test's own.
-    pub peak_mib: u64,
+    pub(crate) peak_mib: u64,
 }
 
 /// The program, without the test's environment variables.
-pub fn elephant() -> Command {
+pub(crate) fn elephant() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "ELEPHANT_LOG", "RUST_LOG"] {
@@ -31,7 +31,7 @@ pub fn elephant() -> Command {
 }
 
 /// Runs it to its end. Its output goes to files, so it never blocks on a reader.
-pub fn run(command: &mut Command) -> Ran {
+pub(crate) fn run(command: &mut Command) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let (out, err) = (folder.path().join("out"), folder.path().join("err"));
     command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
@@ -53,25 +53,23 @@ fn own_peak_mib() -> u64 {
 }
 
 /// The JSON report on `path`, and the other results of the run.
-pub fn analyze(path: &Path, options: &[&str]) -> (Value, Ran) {
+pub(crate) fn analyze(path: &Path, options: &[&str]) -> (Value, Ran) {
     let ran = run(elephant().args(["analyze", "--format", "json", "--details"]).args(options).arg(path));
     assert_ne!(ran.code, None, "killed: {}", ran.stderr);
     assert_ne!(ran.code, Some(101), "panicked: {}", ran.stderr);
     assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
-    let report = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| {
-        assert!(false, "no report: {error}\n{}\n{}", ran.stdout, ran.stderr);
-        Value::Null
-    });
+    let report = serde_json::from_str(&ran.stdout)
+        .unwrap_or_else(|error| panic!("no report: {error}\n{}\n{}", ran.stdout, ran.stderr));
     (report, ran)
 }
 
 /// The problem codes of a report.
-pub fn codes(report: &Value) -> Vec<&str> {
+pub(crate) fn codes(report: &Value) -> Vec<&str> {
     report["problems"].as_array().unwrap().iter().map(|problem| problem["code"].as_str().unwrap()).collect()
 }
 
 /// The number of tasks of an application that a limit kept, from its report.
-pub fn kept_tasks(app: &Value) -> Option<u64> {
+pub(crate) fn kept_tasks(app: &Value) -> Option<u64> {
     let reasons = app["not_evaluated"].as_array()?.iter().filter_map(|entry| entry["reason"].as_str());
     let count = |reason: &str| {
         let (option, kept) = reason.split_once(" kept ")?;

@@ -2,15 +2,8 @@
 //!
 //! Tests of the library's internals are in `tests/internal`, a module of the library's own tests.
 
-// Clippy does not recognise test helpers as test code.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    unreachable_pub
-)]
+// Tells clippy that helpers are test code, too.
+#![cfg(test)]
 
 #[cfg(feature = "cli")]
 mod allocator;

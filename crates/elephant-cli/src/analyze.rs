@@ -104,7 +104,12 @@ impl Analyze {
             let work = |progress: &Progress| engine::analyze_part(inputs.named(), basis, &options, progress);
             return write_part(&input.run(work)?, &kind, input, file);
         }
-        let output = input.open_output(&inputs.files(), &self.files_of_store())?;
+        // The report must not replace the files of the database.
+        #[cfg(feature = "store")]
+        let kept: Vec<PathBuf> = self.store.as_ref().map(Place::files).unwrap_or_default();
+        #[cfg(not(feature = "store"))]
+        let kept: Vec<PathBuf> = Vec::new();
+        let output = input.open_output(&inputs.files(), &kept)?;
         if self.explain.is_some() || self.redact.is_on() {
             return self.write_whole(&inputs, basis, &options, output);
         }
@@ -193,15 +198,6 @@ impl Analyze {
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         findings.write(&report, input, output)?;
         Ok(findings.exit(&report, input))
-    }
-
-    /// The files of the database, which the report must not replace.
-    #[allow(clippy::unused_self)] // without the feature `store`
-    fn files_of_store(&self) -> Vec<PathBuf> {
-        #[cfg(feature = "store")]
-        return self.store.as_ref().map(Place::files).unwrap_or_default();
-        #[cfg(not(feature = "store"))]
-        Vec::new()
     }
 }
 

@@ -13,7 +13,6 @@ use elephant_ruleset::{Importance, RuleProblem};
 const MAX_SHOWN: usize = 200;
 
 /// Prints problems to standard error. Write errors are ignored, because standard error may be closed.
-#[allow(clippy::let_underscore_must_use)]
 pub(super) fn print_problems(problems: &[RuleProblem]) {
     let color = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };

@@ -48,7 +48,6 @@ impl Log for StandardError {
     }
 
     // Standard error may be closed.
-    #[allow(clippy::let_underscore_must_use)]
     fn log(&self, record: &Record<'_>) {
         if self.0.lets_pass(record.metadata()) {
             let level = record.level().as_str().to_lowercase();

@@ -258,7 +258,6 @@ fn write_buffered<W: Write>(
 }
 
 /// Writes one line to standard error. Write errors are ignored, because standard error may be closed.
-#[allow(clippy::let_underscore_must_use)]
 pub(super) fn print_message(level: &str, message: &str) {
     let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", printable(message));
 }
@@ -276,7 +275,6 @@ pub(super) fn in_locale(text: &str) -> Cow<'_, str> {
 }
 
 /// Like [`print_message`], without a level.
-#[allow(clippy::let_underscore_must_use)]
 pub(super) fn print_note(message: &str) {
     let _ = writeln!(io::stderr(), "elephant-rs: {}", printable(message));
 }

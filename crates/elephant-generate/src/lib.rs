@@ -5,9 +5,6 @@
 //! running attempts are kept in memory. [`spark`] does the same for Spark, [`mixed`] writes folders of many
 //! small logs.
 
-// Only tests and benchmarks use it.
-#![allow(missing_docs)]
-
 pub mod conf;
 mod counters;
 mod hadoop1;

@@ -14,26 +14,37 @@ use super::rng::SplitMix64;
 /// A trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trace {
+    /// Google's of 2011.
     Google2011,
+    /// Alibaba's of 2017.
     Alibaba2017,
+    /// Alibaba's of 2018.
     Alibaba2018,
 }
 
 /// A table of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
+    /// Submissions and ends of jobs.
     Jobs,
+    /// Machines, and when they were added.
     Machines,
+    /// Events or runs of tasks.
     Tasks,
 }
 
 /// The size of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
+    /// Number of jobs.
     pub jobs: u32,
+    /// Number of tasks of all jobs.
     pub tasks: u64,
+    /// Number of machines.
     pub machines: u32,
+    /// Days in which jobs are submitted.
     pub days: u32,
+    /// Another seed gives another trace of this size.
     pub seed: u64,
 }
 
@@ -286,11 +297,7 @@ fn jobs(size: Size, rng: &mut SplitMix64) -> Vec<Job> {
     let days = i64::from(size.days) * 86_400_000;
     let weights: Vec<f64> = (0..size.jobs).map(|_| (1.5 * normal(rng)).exp()).collect();
     let sum: f64 = weights.iter().sum();
-    let share = |weight: f64| {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts saturate
-        let tasks = (weight / sum * size.tasks as f64) as u64;
-        tasks.max(1)
-    };
+    let share = |weight: f64| whole(weight / sum * size.tasks as f64).unsigned_abs().max(1);
     let mut jobs: Vec<Job> = weights
         .into_iter()
         .zip(0..)
@@ -320,8 +327,7 @@ fn runs(job: &Job, size: Size, rng: &mut SplitMix64) -> Vec<Run> {
         let slow = if machine % 100 == 7 { 1.8 } else { 1.0 + 0.1 * f64::from(machine % 10) / 10.0 };
         let straggles = if rng.within(0, 100) < 3 { 1.5 + 3.0 * uniform(rng) } else { 1.0 };
         let time = job.usual * (0.2 * normal(rng)).exp() * slow * straggles;
-        #[allow(clippy::cast_possible_truncation)] // casts saturate
-        let whole = ((time * 1000.0) as i64).clamp(1000, LONGEST);
+        let in_full = whole(time * 1000.0).clamp(1000, LONGEST);
         let end_is = match rng.within(0, 1000) {
             0..4 => End::Failed,
             4..10 => End::Evicted,
@@ -329,7 +335,7 @@ fn runs(job: &Job, size: Size, rng: &mut SplitMix64) -> Vec<Run> {
         };
         let is_last = end_is == End::Finished || runs.len() == 2;
         let end_is = if is_last { End::Finished } else { end_is };
-        let time = if is_last { whole } else { rng.within(500, whole.max(501)) };
+        let time = if is_last { in_full } else { rng.within(500, in_full.max(501)) };
         let number = u32::try_from(runs.len()).unwrap_or_default() + 1;
         runs.push(Run { start: at, end: at + time, machine, end_is, number, runs: 0 });
         if is_last {
@@ -342,6 +348,12 @@ fn runs(job: &Job, size: Size, rng: &mut SplitMix64) -> Vec<Run> {
         run.runs = count;
     }
     runs
+}
+
+/// The whole part of a number.
+#[allow(clippy::cast_possible_truncation)] // the cast saturates
+fn whole(number: f64) -> i64 {
+    number as i64
 }
 
 fn uniform(rng: &mut SplitMix64) -> f64 {

@@ -77,17 +77,15 @@ fn device_of(folder: &str) -> Option<u64> {
     device(&std::fs::symlink_metadata(Path::new(folder)).ok()?)
 }
 
-/// The number of the device that holds a file or folder.
+/// Reads the number of a device. Only Unix has such numbers.
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)] // other systems have no device numbers
-pub(super) fn device(metadata: &Metadata) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt;
-    Some(metadata.dev())
-}
-
+const NUMBER: Option<fn(&Metadata) -> u64> = Some(std::os::unix::fs::MetadataExt::dev);
 #[cfg(not(unix))]
-pub(super) fn device(_: &Metadata) -> Option<u64> {
-    None
+const NUMBER: Option<fn(&Metadata) -> u64> = None;
+
+/// The number of the device that holds a file or folder.
+pub(super) fn device(metadata: &Metadata) -> Option<u64> {
+    NUMBER.map(|number| number(metadata))
 }
 
 #[cfg(all(test, target_os = "linux"))]

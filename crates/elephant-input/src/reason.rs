@@ -7,31 +7,54 @@ use elephant_base::state::State;
 
 /// Why a file is skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, State)]
-#[allow(missing_docs)] // `text` describes each of them
 pub enum Reason {
+    /// A file without content.
     Empty,
+    /// A checksum file of Hadoop (`.crc`).
     Checksum,
+    /// The marker `_SUCCESS` of a finished job.
     SuccessMarker,
+    /// The summary of a job that Hadoop writes next to its history.
     JobSummary,
+    /// An Avro container file with something else than a job history.
     AvroContainer,
+    /// The file that states the status of a rolling event log of Spark.
     LogMarker,
+    /// A part of an event log that a compacted part replaces.
     SupersededPart,
+    /// A part of an event log that is there twice.
     DuplicatePart,
+    /// An archive without an event log or job history.
     ArchiveWithoutHistory,
+    /// An archive inside an archive.
     Archive,
+    /// Aggregated container logs in YARN's binary form.
     AggregatedLog,
+    /// An archive or compressed file in a format that is not read.
     OtherFormat,
+    /// A pipe, socket or device.
     SpecialFile,
+    /// A cluster trace, which `stragglers` and `nodes` read.
     Trace,
+    /// A table of another cluster trace than the one that the user chose.
     OtherTrace(TraceFormat),
+    /// Text in UTF-16.
     Utf16,
+    /// A GC log of `OpenJ9`.
     OpenJ9Log,
+    /// A GC log of `JRockit`.
     JRockitLog,
+    /// Safepoint statistics of a JVM without collections.
     SafepointLog,
+    /// A log of a JVM without collections.
     JvmLog,
+    /// An answer of Spark's REST server.
     SparkAnswer,
+    /// An answer of a server of Hadoop that tells of no application.
     OtherAnswer,
+    /// Other text.
     Text,
+    /// Other binary data.
     Binary,
 }
 

@@ -40,9 +40,9 @@ impl Random {
     }
 
     /// A whole number below `end`; 0 if `end` is 0. For ends far below 2⁶⁴, as here, all are equally likely.
-    #[allow(clippy::cast_possible_truncation)] // below `end`
-    pub(crate) const fn below(&mut self, end: usize) -> usize {
-        ((self.next() as u128 * end as u128) >> 64) as usize
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        // Half of a product with `end` is below `end`.
+        usize::try_from((u128::from(self.next()) * end as u128) >> 64).unwrap_or(end)
     }
 
     /// A standard normal number (Marsaglia's polar method).

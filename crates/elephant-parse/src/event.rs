@@ -96,42 +96,66 @@ impl EventKind {
 
 /// The scalar fields of an event; absent fields are `None`.
 #[derive(Debug, Clone, Default)]
-#[allow(missing_docs)] // named after Hadoop's fields
 pub struct EventFields<'a> {
+    /// `jobid`
     pub job_id: Option<Cow<'a, str>>,
+    /// `taskid`
     pub task_id: Option<Cow<'a, str>>,
+    /// `attemptId`
     pub attempt_id: Option<Cow<'a, str>>,
+    /// `taskType`, such as `MAP`
     pub task_type: Option<Cow<'a, str>>,
     /// `status`, `taskStatus` or `jobStatus`
     pub status: Option<Cow<'a, str>>,
+    /// `submitTime`, in milliseconds since 1970
     pub submit_time: Option<i64>,
+    /// `launchTime`, in milliseconds since 1970
     pub launch_time: Option<i64>,
+    /// `startTime`, in milliseconds since 1970
     pub start_time: Option<i64>,
+    /// `finishTime`, in milliseconds since 1970
     pub finish_time: Option<i64>,
+    /// `mapFinishTime`: the end of the map phase of a map attempt, in milliseconds since 1970
     pub map_finish_time: Option<i64>,
+    /// `shuffleFinishTime`: the end of the shuffle of a reduce attempt, in milliseconds since 1970
     pub shuffle_finish_time: Option<i64>,
+    /// `sortFinishTime`: the end of the merge of a reduce attempt, in milliseconds since 1970
     pub sort_finish_time: Option<i64>,
     /// `hostname`, or `trackerName` of an attempt's start, or `nodeManagerHost`
     pub host: Option<Cow<'a, str>>,
+    /// `rackname`
     pub rack: Option<Cow<'a, str>>,
     /// `error` or `diagnostics`
     pub error: Option<Cow<'a, str>>,
+    /// `splitLocations`: the nodes with the input of a map task, separated by commas
     pub split_locations: Option<Cow<'a, str>>,
+    /// `locality`: how near its input a map attempt was to run
     pub locality: Option<Cow<'a, str>>,
+    /// `avataar`: whether an attempt is the first one or a speculative copy
     pub avataar: Option<Cow<'a, str>>,
+    /// `failedDueToAttempt`: the attempt whose failure made the task fail
     pub failed_due_to_attempt: Option<Cow<'a, str>>,
+    /// `successfulAttemptId`: the attempt that became the task's result
     pub successful_attempt_id: Option<Cow<'a, str>>,
+    /// `jobName`
     pub job_name: Option<Cow<'a, str>>,
+    /// `userName`
     pub user: Option<Cow<'a, str>>,
+    /// `jobQueueName`
     pub queue: Option<Cow<'a, str>>,
+    /// `totalMaps`: map tasks, announced at the start of the job
     pub total_maps: Option<i64>,
+    /// `totalReduces`: reduce tasks, announced at the start of the job
     pub total_reduces: Option<i64>,
-    /// Tasks that succeeded, logged at the end of the job
+    /// `finishedMaps`: map tasks that succeeded, logged at the end of the job
     pub finished_maps: Option<i64>,
+    /// `finishedReduces`: reduce tasks that succeeded, logged at the end of the job
     pub finished_reduces: Option<i64>,
-    /// Attempts that failed or were killed, logged at the end of the job (Hadoop 1)
+    /// Attempts of map tasks that failed or were killed, logged at the end of the job (Hadoop 1)
     pub failed_maps: Option<i64>,
+    /// Attempts of reduce tasks that failed or were killed, logged at the end of the job (Hadoop 1)
     pub failed_reduces: Option<i64>,
+    /// `uberized`: whether all tasks ran in the application master
     pub uberized: Option<bool>,
 }
 

@@ -53,27 +53,25 @@ pub(super) fn stores(apps: &[ApplicationReport]) -> Vec<Store> {
 #[track_caller]
 pub(super) fn databases() -> Vec<Database> {
     let sqlite = Sqlite::with(rusqlite::Connection::open_in_memory().unwrap()).unwrap();
-    #[allow(unused_mut)]
-    let mut databases = vec![Database::new(sqlite)];
+    [Database::new(sqlite)].into_iter().chain(on_server().map(|place| place.create().unwrap())).collect()
+}
+
+/// An empty database on a server, if this program knows PostgreSQL and it is installed.
+#[track_caller]
+fn on_server() -> Option<Place> {
     #[cfg(all(feature = "postgres", unix))]
-    if let Some(server) = elephant_testing::postgres::server() {
-        let database = super::database::postgres::Postgres::connect(&server.database()).unwrap();
-        databases.push(Database::new(database));
-    }
-    databases
+    return Some(std::ffi::OsString::from(elephant_testing::postgres::server()?.database()).into());
+    #[cfg(not(all(feature = "postgres", unix)))]
+    None
 }
 
 /// The places of empty databases that several stores may open, and the folder of those in files.
 #[track_caller]
 pub(super) fn places() -> (Vec<Place>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    #[allow(unused_mut)]
-    let mut places = vec![folder.path().join("fleet.db").into_os_string().into()];
-    #[cfg(all(feature = "postgres", unix))]
-    if let Some(server) = elephant_testing::postgres::server() {
-        places.push(std::ffi::OsString::from(server.database()).into());
-    }
-    (places, folder)
+    let file = folder.path().join("fleet.db").into_os_string().into();
+    let places = [file].into_iter().chain(on_server());
+    (places.collect(), folder)
 }
 
 /// Ingests what is named; `by` calls the function that reads it.

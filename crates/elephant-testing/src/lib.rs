@@ -8,6 +8,7 @@
     clippy::missing_panics_doc,
     clippy::must_use_candidate,
     clippy::panic,
+    clippy::print_stdout,
     clippy::string_slice,
     clippy::unwrap_used
 )]

@@ -15,7 +15,6 @@ use std::path::PathBuf;
 
 /// Records that the calling test is skipped.
 #[track_caller]
-#[allow(clippy::print_stdout)]
 pub fn note(reason: &str) {
     println!("skipped: {reason}");
     let thread = std::thread::current();

@@ -10,19 +10,19 @@ use std::thread;
 type Answer = dyn Fn(&str, &str, &str) -> (u16, String) + Send + Sync;
 
 /// A server that runs until it is dropped.
-pub struct FakeServer {
+pub(super) struct FakeServer {
     pub address: String,
     is_over: Arc<AtomicBool>,
 }
 
 impl FakeServer {
-    pub fn start(answer: impl Fn(&str, &str, &str) -> (u16, String) + Send + Sync + 'static) -> Self {
+    pub(super) fn start(answer: impl Fn(&str, &str, &str) -> (u16, String) + Send + Sync + 'static) -> Self {
         Self::serving("http", answer, |stream, answer| serve(stream, answer))
     }
 
     /// The same server with TLS.
     #[cfg(feature = "remote")]
-    pub fn start_tls(
+    pub(super) fn start_tls(
         config: Arc<rustls::ServerConfig>,
         answer: impl Fn(&str, &str, &str) -> (u16, String) + Send + Sync + 'static,
     ) -> Self {

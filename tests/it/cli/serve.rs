@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::store::{histories, printed, run, text};
 
 /// A server that ends when it is dropped.
-pub struct Served {
+pub(crate) struct Served {
     child: Child,
     /// Such as `127.0.0.1:40123`.
     pub address: String,
@@ -17,7 +17,7 @@ pub struct Served {
 
 impl Served {
     /// Starts a server on a free port, and waits until it listens.
-    pub fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
         command.env("LC_ALL", "C.UTF-8").args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -27,7 +27,7 @@ impl Served {
         Self { child, address: address.trim_end_matches('/').to_owned() }
     }
 
-    pub fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
@@ -114,7 +114,7 @@ fn histories_are_read_again_and_again() {
 }
 
 /// Sends the bytes of a history, and returns the answer.
-pub fn post(server: &Served, name: &str, history: &[u8]) -> String {
+pub(crate) fn post(server: &Served, name: &str, history: &[u8]) -> String {
     let mut stream = TcpStream::connect(&server.address).unwrap();
     let head = format!(
         "POST /api/v1/histories{name} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: \
@@ -128,7 +128,7 @@ pub fn post(server: &Served, name: &str, history: &[u8]) -> String {
     answer
 }
 
-pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 #[test]
 fn a_history_that_is_sent_is_judged_and_stored_at_once() {

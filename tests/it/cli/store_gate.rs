@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
+use elephant_base::whole::Whole;
 use serde_json::Value;
 
 use super::store::{histories, on_each_database, printed, run, text};
@@ -25,8 +26,7 @@ fn nightly(folder: &Path, night: u32, slower: f64) {
         }
         match digits.parse::<i64>() {
             Ok(moment) if digits.len() == 13 => {
-                #[allow(clippy::cast_possible_truncation)]
-                let since = ((moment - first) as f64 * slower) as i64;
+                let since = ((moment - first) as f64 * slower).as_i64();
                 shifted += &(first + since + day).to_string();
             }
             _ => shifted += &digits,

@@ -8,13 +8,13 @@ use elephant_rs::severity::Severity;
 use serde_json::{Map, Value};
 
 /// Reads logs into JSON reports, including findings of severity none.
-pub struct Reporter {
+pub(super) struct Reporter {
     folder: tempfile::TempDir,
     rules: RuleSet,
 }
 
 impl Reporter {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
             rules: RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(),
@@ -22,7 +22,7 @@ impl Reporter {
     }
 
     /// The report on a log of these bytes.
-    pub fn report(&self, log: &[u8]) -> Damaged {
+    pub(super) fn report(&self, log: &[u8]) -> Damaged {
         let path = self.folder.path().join("application_1700000000000_0001");
         std::fs::write(&path, log).unwrap();
         let options = Options { min_severity: Severity::None, ..Options::default() };
@@ -31,7 +31,7 @@ impl Reporter {
 }
 
 /// The report on a log that may be damaged.
-pub struct Damaged {
+pub(super) struct Damaged {
     json: Value,
     /// Whether the report has a problem that is more than a note.
     pub is_warned: bool,
@@ -46,22 +46,22 @@ impl Damaged {
     }
 
     /// The applications.
-    pub fn applications(&self) -> &[Value] {
+    pub(super) fn applications(&self) -> &[Value] {
         self.json["applications"].as_array().unwrap()
     }
 
     /// The problems in the report.
-    pub fn problems(&self) -> &Value {
+    pub(super) fn problems(&self) -> &Value {
         &self.json["problems"]
     }
 
     /// Whether the report says that data may be missing.
-    pub fn admits_damage(&self) -> bool {
+    pub(super) fn admits_damage(&self) -> bool {
         self.is_warned || self.applications().iter().any(|app| app["complete"] == false)
     }
 
     /// Results of rules and metrics, except those that depend on file size.
-    pub fn verdicts(&self) -> Vec<(Value, Value, Value)> {
+    pub(super) fn verdicts(&self) -> Vec<(Value, Value, Value)> {
         let about_the_file = |finding: &Value| finding["rule"] == "spark-event-log-limit";
         let of = |app: &Value| {
             let findings =
@@ -72,7 +72,7 @@ impl Damaged {
     }
 
     /// Impossible numbers in the report.
-    pub fn impossible(&self) -> Vec<String> {
+    pub(super) fn impossible(&self) -> Vec<String> {
         let mut found = Vec::new();
         for app in self.applications() {
             numbers("", app, &mut found);

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 static TURN: Mutex<()> = Mutex::new(());
 
 /// A browser with one window; dropping this closes both.
-pub struct Browser {
+pub(super) struct Browser {
     driver: Child,
     port: u16,
     session: String,
@@ -32,7 +32,7 @@ fn in_path(names: &[&str]) -> Option<PathBuf> {
 impl Browser {
     /// Returns `None` if Chromium is missing; the test is then skipped, except under `CI=true`.
     #[track_caller]
-    pub fn start() -> Option<Self> {
+    pub(super) fn start() -> Option<Self> {
         let chromium = in_path(&["chromium", "chromium-browser", "google-chrome"]);
         let Some((chromium, driver)) = chromium.zip(in_path(&["chromedriver"])) else {
             assert!(!elephant_testing::is_ci(), "Chromium or ChromeDriver is missing");
@@ -109,36 +109,36 @@ impl Browser {
     }
 
     /// Sends a command of Chromium's own protocol.
-    pub fn command(&self, name: &str, parameters: &Value) -> Value {
+    pub(super) fn command(&self, name: &str, parameters: &Value) -> Value {
         self.call("POST", "/goog/cdp/execute", &json!({"cmd": name, "params": parameters}))
     }
 
     /// Sets the window size.
-    pub fn window(&self, width: u32, height: u32) {
+    pub(super) fn window(&self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.command("Emulation.setDeviceMetricsOverride", &size);
     }
 
     /// Sets the preferred colour scheme: light or dark.
-    pub fn prefer(&self, scheme: &str) {
+    pub(super) fn prefer(&self, scheme: &str) {
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.command("Emulation.setEmulatedMedia", &media);
     }
 
     /// Sets whether scripts run in pages opened from now on.
-    pub fn scripts(&self, run: bool) {
+    pub(super) fn scripts(&self, run: bool) {
         self.command("Emulation.setScriptExecutionDisabled", &json!({"value": !run}));
     }
 
     /// Opens a page by way of a file.
-    pub fn open(&self, page: &str) {
+    pub(super) fn open(&self, page: &str) {
         let path = self.folder.path().join("report.html");
         std::fs::write(&path, page).unwrap();
         self.go(&path, "");
     }
 
     /// Opens a page in a fresh document, as a pasted link to `target` does.
-    pub fn open_at(&self, page: &str, target: &str) {
+    pub(super) fn open_at(&self, page: &str, target: &str) {
         let path = self.folder.path().join("report.html");
         std::fs::write(&path, page).unwrap();
         self.call("POST", "/url", &json!({"url": "about:blank"}));
@@ -159,12 +159,12 @@ impl Browser {
     }
 
     /// Opens a page of a server.
-    pub fn visit(&self, address: &str) {
+    pub(super) fn visit(&self, address: &str) {
         self.call("POST", "/url", &json!({"url": address}));
     }
 
     /// Waits until another page than this one is there.
-    pub fn left(&self, before: &Value) {
+    pub(super) fn left(&self, before: &Value) {
         for _ in 0..500 {
             let there = self.value("document.readyState === 'complete' && location.href");
             if there != json!(false) && there != *before {
@@ -176,7 +176,7 @@ impl Browser {
     }
 
     /// The value of an expression, even if the page's own scripts are disabled. Waits for a promise.
-    pub fn value(&self, expression: &str) -> Value {
+    pub(super) fn value(&self, expression: &str) -> Value {
         let wanted = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let outcome = self.command("Runtime.evaluate", &wanted);
         assert!(outcome.get("exceptionDetails").is_none(), "{expression}: {outcome}");
@@ -184,7 +184,7 @@ impl Browser {
     }
 
     /// The CPU time of the page's main thread up to now.
-    pub fn cpu_milliseconds(&self) -> f64 {
+    pub(super) fn cpu_milliseconds(&self) -> f64 {
         self.command("Performance.enable", &json!({}));
         let metrics = self.command("Performance.getMetrics", &json!({}));
         let is_cpu = |metric: &&Value| metric["name"] == "ThreadTime";
@@ -193,7 +193,7 @@ impl Browser {
     }
 
     /// Types keys into the focused element.
-    pub fn keys(&self, keys: &str) {
+    pub(super) fn keys(&self, keys: &str) {
         let actions: Vec<Value> = keys
             .chars()
             .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": key.to_string()})))
@@ -203,7 +203,7 @@ impl Browser {
     }
 
     /// The console messages since the last call.
-    pub fn console(&self) -> Vec<String> {
+    pub(super) fn console(&self) -> Vec<String> {
         let entries = self.call("POST", "/se/log", &json!({"type": "browser"}));
         entries.as_array().unwrap().iter().map(ToString::to_string).collect()
     }

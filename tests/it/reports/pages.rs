@@ -8,7 +8,7 @@ use elephant_rs::results::Report;
 use elephant_rs::rules::RuleSet;
 
 /// Text that must be escaped everywhere.
-pub const HOSTILE: [&str; 9] = [
+pub(super) const HOSTILE: [&str; 9] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(2)>",
     "'; alert(3); '",
@@ -21,7 +21,7 @@ pub const HOSTILE: [&str; 9] = [
 ];
 
 /// The report on MapReduce jobs and a Spark application, with charts for `charts` of them.
-pub fn mixed(charts: usize) -> Report {
+pub(super) fn mixed(charts: usize) -> Report {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let paths: Vec<PathBuf> =
         ["testdata/done", "testdata/hadoop1", "testdata/spark/3.5.9", "testdata/broken"]
@@ -46,21 +46,21 @@ pub fn mixed(charts: usize) -> Report {
 }
 
 /// A report on jobs with several runs, without charts.
-pub fn recurring() -> Report {
+pub(super) fn recurring() -> Report {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics/spark-configuration-parameters");
     analyze(&[path], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), Options::default())
 }
 
 /// The report on the histories of a folder in `testdata`, with charts.
-pub fn charted(folder: &str) -> Report {
+pub(super) fn charted(folder: &str) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(folder);
     let options = Options { charts: usize::MAX, ..Options::default() };
     analyze(&[path], &RuleSet::new(elephant_rs::rules::BUILT_IN).unwrap(), options)
 }
 
 /// The same report with hostile names and texts wherever a history supplies them.
-pub fn hostile() -> Report {
+pub(super) fn hostile() -> Report {
     let mut report = mixed(100);
     let long = format!("{}<b>{}", "x".repeat(5000), "y".repeat(5000));
     let texts: Vec<&str> = HOSTILE.into_iter().chain([long.as_str()]).collect();
@@ -120,7 +120,7 @@ pub fn hostile() -> Report {
 }
 
 /// A report on `count` applications: renamed copies of a few, with charts for the worst 100.
-pub fn many(count: usize) -> Report {
+pub(super) fn many(count: usize) -> Report {
     let mut report = mixed(100);
     let some = report.applications.clone();
     report.applications = some.iter().cycle().take(count).cloned().collect();
@@ -138,7 +138,7 @@ pub fn many(count: usize) -> Report {
 }
 
 /// The page of a report.
-pub fn page(report: &Report) -> String {
+pub(super) fn page(report: &Report) -> String {
     let mut bytes = Vec::new();
     write(report, Format::Html, TextOptions::default(), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()

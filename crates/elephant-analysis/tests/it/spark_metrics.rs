@@ -14,9 +14,8 @@ use elephant_model::model::{Application, Engine};
 const HOUR: i64 = 3_600_000;
 const STAGE: StageAttempt = StageAttempt { stage: 0, attempt: 0 };
 
-#[allow(clippy::unnecessary_wraps)] // as the model expects it
-fn at(ms: i64) -> Option<Timestamp> {
-    Some(Timestamp::from_millis(ms))
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(ms)
 }
 
 fn params() -> SparkMetricParams {
@@ -27,8 +26,8 @@ fn executor(id: &str, cores: u32, added: i64, removed: Option<i64>) -> Executor 
     Executor {
         id: id.to_owned(),
         cores: Some(cores),
-        added_at: at(added),
-        removed_at: removed.and_then(at),
+        added_at: Some(at(added)),
+        removed_at: removed.map(at),
         ..Executor::default()
     }
 }
@@ -44,8 +43,8 @@ fn app(conf: &[(&str, &str)], executors: Vec<Executor>) -> Application {
     for (name, value) in conf {
         app.conf.insert((*name).to_owned(), Property { value: (*value).to_owned(), is_final: false });
     }
-    app.submitted_at = at(0);
-    app.finished_at = at(10 * HOUR);
+    app.submitted_at = Some(at(0));
+    app.finished_at = Some(at(10 * HOUR));
     let driver = Executor { id: "driver".to_owned(), ..Executor::default() };
     app.spark = Some(Box::new(Spark { executors, driver, ..Spark::default() }));
     app
@@ -67,9 +66,9 @@ fn attempt(app: &mut Application, executor: &str, span: (i64, i64), outcome: Out
     let row = group.attempts.push(u32::try_from(task).unwrap(), 0);
     group.attempts.set_outcome(row, outcome);
     group.attempts.set_executor(row, symbol);
-    group.attempts.set_time(row, TimePoint::Start, at(span.0));
+    group.attempts.set_time(row, TimePoint::Start, Some(at(span.0)));
     if outcome != Outcome::Unfinished {
-        group.attempts.set_time(row, TimePoint::Finish, at(span.1));
+        group.attempts.set_time(row, TimePoint::Finish, Some(at(span.1)));
     }
 }
 
@@ -208,17 +207,17 @@ fn missing_data_makes_sums_unknown() {
     without(|app| spark(app).gaps.executors = 1);
     without(|app| spark(app).gaps.beginning = true);
     without(|app| spark(app).executors[0].added_at = None);
-    without(|app| spark(app).executors[0].removed_at = at(0));
+    without(|app| spark(app).executors[0].removed_at = Some(at(0)));
     assert_eq!(without(|app| spark(app).gaps.compacted = true).wait_time, None);
-    assert_eq!(without(|app| app.finished_at = at(-5)).run_time, None);
+    assert_eq!(without(|app| app.finished_at = Some(at(-5))).run_time, None);
     assert_eq!(Metrics::of_spark(&Application::new(Engine::Spark), &params()), Metrics::default());
 }
 
 #[test]
 fn time_without_a_requested_executor_is_wait_time() {
     let job = |submitted, completed| Job {
-        submitted_at: at(submitted),
-        completed_at: at(completed),
+        submitted_at: Some(at(submitted)),
+        completed_at: Some(at(completed)),
         has_end: true,
         result: Some(JobResult::Succeeded),
         ..Job::new(0)

@@ -223,12 +223,10 @@ impl<K: State + Ord, V: State> State for BTreeMap<K, V> {
 }
 
 macro_rules! tuple {
-    ($($name:ident),+) => {
+    ($($name:ident $place:tt),+) => {
         impl<$($name: State),+> State for ($($name,)+) {
-            #[allow(non_snake_case)]
             fn put(&self, to: &mut Vec<u8>) {
-                let ($($name,)+) = self;
-                $($name.put(to);)+
+                $(self.$place.put(to);)+
             }
 
             fn take(from: &mut Reader<'_>) -> Option<Self> {
@@ -238,9 +236,9 @@ macro_rules! tuple {
     };
 }
 
-tuple!(A, B);
-tuple!(A, B, C);
-tuple!(A, B, C, D);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
 
 impl State for PathBuf {
     fn put(&self, to: &mut Vec<u8>) {

@@ -21,22 +21,22 @@ pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> Option<f64> {
     })
 }
 
-#[allow(clippy::many_single_char_names)] // the names of the formula
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let mut c = 1.0;
-    let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
-    let mut value = d;
+    // The ratio of successive numerators, and the inverse ratio of successive denominators.
+    let mut upper = 1.0;
+    let mut lower = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
+    let mut value = lower;
     for m in 1..10_000 {
         let m = f64::from(m);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
         let mut change = 1.0;
         for factor in [even, odd] {
-            d = 1.0 / away(1.0 + factor * d);
-            c = away(1.0 + factor / c);
-            change = d * c;
+            lower = 1.0 / away(1.0 + factor * lower);
+            upper = away(1.0 + factor / upper);
+            change = lower * upper;
             value *= change;
         }
         if (change - 1.0).abs() < 1e-15 {

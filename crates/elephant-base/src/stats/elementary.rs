@@ -42,7 +42,6 @@ pub fn ln(x: f64) -> f64 {
 /// 13th power.
 #[inline]
 #[must_use]
-#[allow(clippy::many_single_char_names)] // the terms of a series
 pub fn exp(x: f64) -> f64 {
     let x = if x < -700.0 { -700.0 } else { x };
     let x = if x > 700.0 { 700.0 } else { x };
@@ -51,13 +50,14 @@ pub fn exp(x: f64) -> f64 {
     let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
     let r2 = r * r;
     let r4 = r2 * r2;
-    let a = 0.5 + r * (1.0 / 6.0);
-    let b = 1.0 / 24.0 + r * (1.0 / 120.0);
-    let c = 1.0 / 720.0 + r * (1.0 / 5040.0);
-    let d = 1.0 / 40_320.0 + r * (1.0 / 362_880.0);
-    let e = 1.0 / 3_628_800.0 + r * (1.0 / 39_916_800.0);
-    let f = 1.0 / 479_001_600.0 + r * (1.0 / 6_227_020_800.0);
-    let tail = (a + r2 * b) + r4 * ((c + r2 * d) + r4 * (e + r2 * f));
+    // Pairs of terms, each named by its lower power of r.
+    let p2 = 0.5 + r * (1.0 / 6.0);
+    let p4 = 1.0 / 24.0 + r * (1.0 / 120.0);
+    let p6 = 1.0 / 720.0 + r * (1.0 / 5040.0);
+    let p8 = 1.0 / 40_320.0 + r * (1.0 / 362_880.0);
+    let p10 = 1.0 / 3_628_800.0 + r * (1.0 / 39_916_800.0);
+    let p12 = 1.0 / 479_001_600.0 + r * (1.0 / 6_227_020_800.0);
+    let tail = (p2 + r2 * p4) + r4 * ((p6 + r2 * p8) + r4 * (p10 + r2 * p12));
     let power = 1.0 + (r + r2 * tail);
     f64::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 52))
 }

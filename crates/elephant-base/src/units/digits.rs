@@ -1,5 +1,7 @@
 //! Formats numbers for reports.
 
+use crate::whole::Whole;
+
 /// `value` with about three significant digits and no trailing zeros.
 #[must_use]
 pub fn three_digits(value: f64) -> String {
@@ -45,8 +47,7 @@ pub fn two_digits_at_least(value: f64) -> String {
     if magnitude < SMALLEST {
         return format!("{value:.1e}");
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 2 to 7
-    let decimals = (1.0 - magnitude.log10().floor()) as usize;
+    let decimals = (1.0 - magnitude.log10().floor()).as_usize();
     general_number(value, decimals)
 }
 
@@ -61,7 +62,6 @@ fn general_number(value: f64, decimals: usize) -> String {
 /// The same for nearly all numbers in reports, with integers, which takes a fifth of the instructions. `None`
 /// if the value is too large, or so close to halfway between two results that its product might round
 /// differently than the value itself.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and `LARGEST`
 fn fast_number(value: f64, decimals: usize) -> Option<String> {
     const LARGEST: f64 = 1e9;
     /// The product's error is at most an eighth of this.
@@ -75,7 +75,7 @@ fn fast_number(value: f64, decimals: usize) -> Option<String> {
     if (rest - 0.5).abs() < MARGIN {
         return None;
     }
-    let rounded = product as u32 + u32::from(rest > 0.5);
+    let rounded = product.as_u32() + u32::from(rest > 0.5);
     let (whole, hundredths) = (rounded / parts, rounded % parts * (100 / parts));
     Some(match (hundredths / 10, hundredths % 10) {
         (0, 0) => whole.to_string(),

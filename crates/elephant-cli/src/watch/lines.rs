@@ -13,8 +13,8 @@ use super::super::output::{self, Output, OutputError, is_standard_output};
 use super::super::{interrupt, progress};
 use super::{Format, WatchArgs};
 #[cfg(feature = "http")]
-use elephant_engine::watch::{Client, Outcome, TIMEOUT, Webhook};
-use elephant_engine::watch::{State, Status, Told};
+use elephant_engine::watch::{Client, Outcome, State, TIMEOUT, Webhook};
+use elephant_engine::watch::{Status, Told};
 use elephant_report::TextOptions;
 use elephant_report::watch::{Silent, begin_ndjson, begin_text, status, write_ndjson, write_text};
 
@@ -100,19 +100,7 @@ impl Lines {
             );
             output::print_message("warning", &message);
         }
-        state.flush()
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // as with the feature
-    pub(super) fn send(&mut self, _: &mut State) -> io::Result<()> {
         Ok(())
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self)] // as with the feature
-    pub(super) fn end(&mut self, state: &mut State) -> io::Result<()> {
-        state.flush()
     }
 
     pub(super) fn begin(&mut self, active: &[&'static str], silent: &Silent) -> io::Result<()> {

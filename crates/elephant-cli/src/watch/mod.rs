@@ -173,8 +173,11 @@ impl WatchArgs {
             stale: Duration::from_millis(self.stale.get()),
             by_our_clock: !self.log_time && !self.once,
         };
-        let watch = Watch::new(settings, detectors.judges(Engine::Spark, &[Needs::Times]), state);
-        let mut watch = self.with_servers(watch, &addresses, &detectors);
+        let mut watch = Watch::new(settings, detectors.judges(Engine::Spark, &[Needs::Times]), state);
+        #[cfg(feature = "http")]
+        {
+            watch = self.with_servers(watch, &addresses, &detectors);
+        }
         match lines
             .begin(&detectors.active(), &detectors.silent())
             .and_then(|()| self.watch(&mut watch, &mut lines))
@@ -193,6 +196,7 @@ impl WatchArgs {
 
     /// Watches until nothing is left to watch. Returns whether this or an earlier run saw an application.
     fn watch(&self, watch: &mut Watch, lines: &mut Lines) -> io::Result<bool> {
+        #[cfg(feature = "http")]
         lines.send(watch.state())?;
         let known_before = watch.state().knows_logs();
         let mut found_at: Option<Instant> = None;
@@ -209,11 +213,14 @@ impl WatchArgs {
                 found_at = Some(Instant::now());
             }
             let status = watch.poll(now(), &mut tell)?;
+            #[cfg(feature = "http")]
             lines.send(watch.state())?;
             watch.state().flush()?;
             lines.status(status);
             if status.over || self.once && !status.behind {
+                #[cfg(feature = "http")]
                 lines.end(watch.state())?;
+                watch.state().flush()?;
                 // If an earlier run reported everything, there may be nothing new.
                 return Ok(seen || known_before);
             }
@@ -261,12 +268,6 @@ impl WatchArgs {
             memory: self.limits().memory,
             once: self.once,
         }))
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self)] // as with the feature
-    fn with_servers(&self, watch: Watch, _: &[String], _: &Detectors<'_>) -> Watch {
-        watch
     }
 }
 

@@ -33,5 +33,4 @@ pub use spread::{Allowance, Tolerance};
 pub use update::update;
 
 #[cfg(test)]
-#[allow(clippy::float_cmp)] // the values are exact
 mod tests;

@@ -104,14 +104,13 @@ pub fn rounded(value: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::float_cmp)] // the values are exact
 mod tests {
     use super::rounded;
 
     #[test]
     fn five_digits_stay() {
-        assert_eq!(rounded(8.812_345_6), 8.8123);
-        assert_eq!(rounded(0.0), 0.0);
-        assert_eq!(rounded(123_456_789.0), 123_460_000.0);
+        assert_eq!(rounded(8.812_345_6).to_string(), "8.8123");
+        assert_eq!(rounded(0.0).to_string(), "0");
+        assert_eq!(rounded(123_456_789.0).to_string(), "123460000");
     }
 }

@@ -33,23 +33,35 @@ pub struct Side {
 
 /// One application.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[allow(missing_docs)] // they are the keys of the JSON report
 pub struct Run {
+    /// Its id in the history.
     pub id: String,
+    /// `mapreduce`, `spark` or `tez`.
     pub engine: String,
+    /// The version of the engine, if it is known.
     pub engine_version: Option<String>,
+    /// Its name; `None` if it is unknown.
     pub name: Option<String>,
+    /// Who ran it; `None` if that is unknown.
     pub user: Option<String>,
+    /// The queue of the cluster manager, if it is known.
     pub queue: Option<String>,
+    /// How it ended, such as `succeeded`.
     pub status: String,
+    /// Whether its history is complete.
     #[serde(default)]
     pub complete: bool,
+    /// When it was submitted (RFC 3339); `None` if that is unknown.
     pub submitted_at: Option<String>,
+    /// When it started (RFC 3339); `None` if that is unknown.
     pub started_at: Option<String>,
+    /// Its times and costs.
     #[serde(default)]
     pub metrics: Metrics,
+    /// Its findings, worst first.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// Rules whose data is missing.
     #[serde(default)]
     pub not_evaluated: Vec<NotEvaluated>,
     /// Where the run time went; empty in reports of earlier versions, or if it is unknown.
@@ -66,64 +78,91 @@ pub struct Run {
     pub configuration: Option<BTreeMap<String, String>>,
 }
 
+/// Times and costs of an application; `None` if unknown.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 pub struct Metrics {
+    /// From submission to end, in milliseconds.
     pub runtime_ms: Option<f64>,
+    /// Time that tasks waited for resources, in milliseconds.
     pub wait_ms: Option<f64>,
+    /// Container memory × time, in GB-hours.
     pub resource_used_gb_hours: Option<f64>,
+    /// The part of it above the memory needed, in GB-hours.
     pub resource_wasted_gb_hours: Option<f64>,
+    /// Cores × time used by tasks, in core-hours.
     pub core_hours_used: Option<f64>,
+    /// Cores × time of executors without a running task, in core-hours.
     pub core_hours_idle: Option<f64>,
+    /// Counts of tasks, by kind.
     pub tasks: BTreeMap<String, Tasks>,
 }
 
+/// Counts of tasks; `None` if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Tasks {
+    /// Tasks.
     pub total_count: Option<f64>,
+    /// Tasks that failed.
     pub failed_count: Option<f64>,
+    /// Attempts of tasks.
     pub attempts_count: Option<f64>,
 }
 
+/// The judgement of a rule on a subject.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[allow(missing_docs)]
 pub struct Finding {
+    /// The rule's id.
     pub rule: String,
+    /// The severity that is shown.
     pub severity: Severity,
     /// By cut-offs alone: a small run limits what is shown. Without it, what is shown counts.
     pub raw_severity: Option<Severity>,
+    /// What it is about, as the report words it.
     pub subject: String,
+    /// The message.
     #[serde(default)]
     pub message: String,
 }
 
+/// A rule that was not evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs)]
 pub struct NotEvaluated {
+    /// The rule's id.
     pub rule: String,
+    /// The data that is missing.
     #[serde(default)]
     pub reason: String,
 }
 
+/// A stage attempt, or all map or all reduce tasks of a job; `None` where the history lacks a value.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Phase {
+    /// The phase, as findings name it.
     pub subject: String,
+    /// Its name; only stages have one.
     pub name: Option<String>,
+    /// From start to end, in milliseconds.
     pub duration_ms: Option<f64>,
+    /// Counts of its tasks.
     pub tasks: Tasks,
+    /// Sum of the durations of its attempts, in milliseconds.
     pub task_time_ms: Option<f64>,
+    /// Sum of the time of its attempts in garbage collection, in milliseconds.
     pub gc_time_ms: Option<f64>,
+    /// Bytes that it read from storage.
     pub input_bytes: Option<f64>,
+    /// Bytes that it wrote to storage.
     pub output_bytes: Option<f64>,
+    /// Bytes that it read from the shuffle.
     pub shuffle_read_bytes: Option<f64>,
+    /// Bytes that it wrote to the shuffle.
     pub shuffle_write_bytes: Option<f64>,
+    /// Bytes that it spilled to disk.
     pub spilled_bytes: Option<f64>,
 }
 
@@ -148,44 +187,53 @@ pub struct Part {
     pub time_ms: f64,
 }
 
+/// A query.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Query {
+    /// Its number in the application.
     pub id: u64,
+    /// Its name.
     pub name: String,
+    /// Its time from start to end, if that is known.
     pub wall: Option<Wall>,
     /// All of them only in reports with details.
     pub operators: Vec<Operator>,
 }
 
+/// The time of a query from start to end.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Wall {
+    /// All of it, in milliseconds.
     pub total_ms: Option<f64>,
 }
 
+/// An operator of a query's plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 #[non_exhaustive]
 pub struct Operator {
+    /// The operator as the plan writes it.
     pub text: String,
+    /// Whether adaptive execution replaced it.
     pub replaced: bool,
     /// The stage attempts in which it ran, such as `3.0`.
     pub stages: Vec<String>,
 }
 
+/// What a scheduler calls an application; `None` where it has no such name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs)]
 #[non_exhaustive]
 pub struct SchedulerIdentity {
+    /// The job.
     pub job: Option<String>,
+    /// The flow, DAG or workflow of the job.
     pub flow: Option<String>,
+    /// The task.
     pub task: Option<String>,
 }
 

@@ -67,7 +67,6 @@ impl Hosts {
     #[must_use]
     pub(super) fn in_places(&self) -> (Vec<NamedHost>, Vec<Host>) {
         let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        #[allow(clippy::iter_over_hash_type)] // sorted below
         let mut names: Vec<(&str, u32)> = table.numbers.iter().map(|(name, host)| (&**name, *host)).collect();
         names.sort_unstable();
         let mut places = vec![Host::new(0); names.len()];

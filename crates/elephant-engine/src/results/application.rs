@@ -23,18 +23,24 @@ use elephant_verdict::troubles::{Recommended, Trouble};
 
 /// One application with the results of the rules.
 #[derive(Debug, Clone, State)]
-#[allow(missing_docs)] // as in `Application`
 pub struct ApplicationReport {
+    /// Its id in the history.
     pub id: String,
     /// The application's attempt, if its cluster manager counts attempts.
     pub attempt: Option<String>,
+    /// The engine that ran it.
     pub engine: Engine,
+    /// The version of the engine, if it is logged.
     pub engine_version: Option<String>,
+    /// Its name; `None` if it is not logged.
     pub name: Option<String>,
+    /// Who ran it; `None` if it is not logged.
     pub user: Option<String>,
+    /// The queue of the cluster manager, if it is logged.
     pub queue: Option<String>,
     /// The cluster that its configuration tells.
     pub cluster: Option<String>,
+    /// The system that started it, such as Hive, Pig or Oozie, if its configuration tells.
     pub job_type: Option<Name>,
     /// What a MapReduce job runs a part of: a query of Hive, a script of Pig, a flow of Cascading.
     pub script: Option<String>,
@@ -46,7 +52,9 @@ pub struct ApplicationReport {
     pub native_share: Option<f64>,
     /// The job, flow and task of a scheduler that it belongs to.
     pub identity: Option<JobIdentity>,
+    /// How it ended.
     pub status: Status,
+    /// Whether its history is complete.
     pub complete: bool,
     /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
     /// history.
@@ -58,8 +66,11 @@ pub struct ApplicationReport {
     pub judged: bool,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
+    /// When it was submitted; `None` if that is not logged.
     pub submitted_at: Option<Timestamp>,
+    /// When it started; `None` if that is not logged.
     pub started_at: Option<Timestamp>,
+    /// When it ended; `None` if that is not logged.
     pub finished_at: Option<Timestamp>,
     /// The highest severity of its findings.
     pub severity: Severity,
@@ -71,6 +82,7 @@ pub struct ApplicationReport {
     pub score: u64,
     /// The first part of its sort key in the report.
     pub leading: Leading,
+    /// Its times and costs.
     pub metrics: Metrics,
     /// Sums over its attempts; unknown if a limit cut the history.
     pub work: Work,

@@ -1,5 +1,7 @@
 //! How the findings of an analysis compare with accepted findings: plain data for reports.
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 use super::trouble_change::Told;
@@ -168,16 +170,11 @@ pub struct Accepted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Whether the run that showed it has an incomplete history.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub incomplete: bool,
     /// The trouble that it is about; `None` if it belongs to none, or if an earlier version wrote the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
     /// The finding's [`crate::fingerprint::Fingerprint`].
     pub fingerprint: String,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes references
-const fn is_false(value: &bool) -> bool {
-    !*value
 }

@@ -171,13 +171,17 @@ pub struct IncompleteRun {
 
 /// Sums over all jobs. One trouble counts once, however many findings tell of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(missing_docs)] // the words are those of `Change`, `Absence`, `MetricVerdict` and `JobState`
 #[non_exhaustive]
 pub struct Counts {
+    /// Troubles that are not accepted.
     pub new: u64,
+    /// Accepted troubles that are worse now.
     pub worse: u64,
+    /// Accepted troubles that are as they were.
     pub unchanged: u64,
+    /// Accepted troubles that are better now.
     pub better: u64,
+    /// Accepted troubles that the analysis does not have any more.
     pub gone: u64,
     /// Troubles of the analysis or of the baseline that could not be judged.
     pub not_judged: u64,
@@ -189,9 +193,13 @@ pub struct Counts {
     pub unread_files: u64,
     /// Troubles that an update does not accept, because only an incomplete run made them worse.
     pub worse_in_part: u64,
+    /// Metrics that are higher than accepted.
     pub regressed: u64,
+    /// Metrics that are lower than in all accepted runs.
     pub improved: u64,
+    /// Jobs without an accepted run.
     pub new_jobs: u64,
+    /// Jobs of the baseline without a run in the analysis.
     pub absent_jobs: u64,
 }
 

@@ -29,21 +29,27 @@ use elephant_model::model::{Application, Status, job_type};
 
 /// The stragglers of one application.
 #[derive(Debug, Clone, State)]
-#[allow(missing_docs)] // as in `Application`
 #[non_exhaustive]
 pub struct ApplicationStragglers {
     /// Run times with the copies that each detector asks for, by the detector's index.
     pub(super) run_times: BTreeMap<u8, RunTimes>,
     /// The version of the engine, if it is logged.
     pub(super) version: Option<Version>,
+    /// Its id in the history or the trace.
     pub id: String,
+    /// The engine or the cluster trace that it comes from.
     pub origin: Origin,
+    /// Its name; `None` if it is not logged.
     pub name: Option<String>,
+    /// Who ran it; `None` if it is not logged.
     pub user: Option<String>,
+    /// How it ended.
     pub status: Status,
+    /// Whether its history is complete.
     pub complete: bool,
     /// The files it was read from, the event log or job history first.
     pub sources: Vec<String>,
+    /// When it was submitted; `None` if that is not logged.
     pub submitted_at: Option<Timestamp>,
     /// From submission to end.
     pub(crate) run_time: Option<Millis>,
@@ -59,9 +65,11 @@ pub struct ApplicationStragglers {
     pub(super) waits: BTreeMap<Cause, (Option<Confidence>, Millis)>,
     /// Cost of the stragglers, by the median and by the mean.
     pub by_median: JobImpact,
+    /// The same by the mean.
     pub by_mean: JobImpact,
     /// Activity of the cluster's own speculation.
     pub copies: Copies,
+    /// The same activity with the length of its longest task.
     pub speculation: Speculation,
     /// The causes of its stragglers.
     pub causes: CauseCounts,

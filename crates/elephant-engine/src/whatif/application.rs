@@ -17,13 +17,15 @@ use elephant_verdict::troubles::Basis;
 
 /// An application, and what it would have taken under changes.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)] // as in `Application`
 #[non_exhaustive]
 pub struct ApplicationReplays {
+    /// Its id in the history.
     pub id: String,
+    /// Its name; `None` if it is not logged.
     pub name: Option<String>,
     /// Who ran it.
     pub user: Option<String>,
+    /// The engine that ran it.
     pub engine: Engine,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,

@@ -63,7 +63,6 @@ fn nearly_all_texts_of_real_histories_have_a_kind() {
 /// `cargo test --lib table_of_kinds -- --ignored --nocapture`.
 #[test]
 #[ignore = "it only prints"]
-#[allow(clippy::print_stdout)]
 fn table_of_kinds() {
     let Some(texts) = texts() else { return };
     let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();

@@ -259,7 +259,6 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)] // helpers of tests are not tests to clippy
 mod tests {
     use super::*;
     use elephant_model::model::counters::Counter;

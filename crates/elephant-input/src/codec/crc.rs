@@ -26,19 +26,19 @@ fn update(table: &[u64; 256], before: u64, bytes: &[u8]) -> u64 {
     })
 }
 
-#[allow(clippy::indexing_slicing)] // evaluated by the compiler
 const fn table(polynomial: u64) -> [u64; 256] {
     let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut crc = byte as u64;
+    let (mut byte, mut rest) = (0, table.as_mut_slice());
+    while let [entry, others @ ..] = rest {
+        let mut crc = byte;
         let mut bit = 0;
         while bit < 8 {
             crc = if crc & 1 == 1 { (crc >> 1) ^ polynomial } else { crc >> 1 };
             bit += 1;
         }
-        table[byte] = crc;
+        *entry = crc;
         byte += 1;
+        rest = others;
     }
     table
 }

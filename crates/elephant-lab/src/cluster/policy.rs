@@ -52,7 +52,6 @@ impl Policy {
 
     /// The containers kept for copies on each node, as evenly as possible: `nodes` nodes with `containers`
     /// each. If they do not divide evenly, the nodes with one more are evenly spaced.
-    #[allow(clippy::cast_possible_truncation)] // below `nodes * containers`
     pub(crate) fn reserved(self, nodes: usize, containers: usize) -> Vec<usize> {
         let share = match self {
             Self::Reserve(percent) => u64::from(100_u8.saturating_sub(percent)),
@@ -61,7 +60,8 @@ impl Policy {
         let all = (nodes as u64).saturating_mul(containers as u64).saturating_mul(share);
         // Rounded to whole containers.
         let all = (all + 50) / 100;
-        let up_to = |node: usize| (all * node as u64 / nodes.max(1) as u64) as usize;
+        let up_to =
+            |node: usize| usize::try_from(all * node as u64 / nodes.max(1) as u64).unwrap_or(usize::MAX);
         (0..nodes).map(|node| up_to(node + 1) - up_to(node)).collect()
     }
 }

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tokio::runtime::Runtime;
 
 /// A server in a thread, and its only client.
-pub struct Client {
+pub(crate) struct Client {
     runtime: Runtime,
     answers: BufReader<ReadHalf<DuplexStream>>,
     requests: WriteHalf<DuplexStream>,
@@ -21,7 +21,7 @@ pub struct Client {
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub(crate) struct Told {
     pub is_error: bool,
     pub text: String,
     pub structured: Value,
@@ -29,7 +29,7 @@ pub struct Told {
 
 impl Client {
     /// A client that has not said anything yet.
-    pub fn connect(options: Options) -> Self {
+    pub(crate) fn connect(options: Options) -> Self {
         let (here, there) = tokio::io::duplex(1 << 16);
         let stopper = Stopper::default();
         let stop = stopper.clone();
@@ -39,7 +39,7 @@ impl Client {
         Self { runtime, answers: BufReader::new(answers), requests, server, stopper, last: 0 }
     }
 
-    pub fn start(options: Options) -> Self {
+    pub(crate) fn start(options: Options) -> Self {
         let mut client = Self::connect(options);
         let version = "2025-11-25";
         let about = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "0" } });
@@ -50,7 +50,7 @@ impl Client {
     }
 
     /// Sends a line.
-    pub fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         let sent = async {
             self.requests.write_all(format!("{line}\n").as_bytes()).await?;
             self.requests.flush().await
@@ -59,7 +59,7 @@ impl Client {
     }
 
     /// Sends a request, and returns its id.
-    pub fn ask(&mut self, method: &str, params: &Value) -> i64 {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> i64 {
         self.last += 1;
         let id = self.last;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
@@ -67,14 +67,14 @@ impl Client {
     }
 
     /// The next message.
-    pub fn message(&mut self) -> Value {
+    pub(crate) fn message(&mut self) -> Value {
         let mut line = String::new();
         self.runtime.block_on(self.answers.read_line(&mut line)).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
     /// The answer to a request, when nothing else is expected.
-    pub fn request(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         let id = self.ask(method, params);
         let answer = self.message();
         assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(id)), "{answer}");
@@ -82,7 +82,7 @@ impl Client {
     }
 
     /// Calls a tool, and checks what holds for every answer: it fits the schema that the tool announces, and the bound.
-    pub fn call(&mut self, tool: &str, arguments: &Value) -> Told {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Told {
         let answer = self.request("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
@@ -102,21 +102,21 @@ impl Client {
     }
 
     /// The same of a tool that must not fail.
-    pub fn told(&mut self, tool: &str, arguments: &Value) -> Told {
+    pub(crate) fn told(&mut self, tool: &str, arguments: &Value) -> Told {
         let told = self.call(tool, arguments);
         assert!(!told.is_error, "{tool} {arguments}: {}", told.text);
         told
     }
 
     /// The message of a tool that must fail.
-    pub fn fails(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn fails(&mut self, tool: &str, arguments: &Value) -> String {
         let told = self.call(tool, arguments);
         assert!(told.is_error, "{tool} {arguments}: {}", told.structured);
         told.text
     }
 
     /// All parts of an answer.
-    pub fn parts(&mut self, tool: &str, arguments: &Value) -> Vec<Told> {
+    pub(crate) fn parts(&mut self, tool: &str, arguments: &Value) -> Vec<Told> {
         let (mut parts, mut arguments) = (Vec::new(), arguments.clone());
         loop {
             let part = self.told(tool, &arguments);
@@ -132,25 +132,25 @@ impl Client {
     }
 
     /// All items of a list in all parts.
-    pub fn all(&mut self, tool: &str, arguments: &Value, list: &str) -> Vec<Value> {
+    pub(crate) fn all(&mut self, tool: &str, arguments: &Value, list: &str) -> Vec<Value> {
         let parts = self.parts(tool, arguments);
         parts.iter().flat_map(|part| part.structured[list].as_array().unwrap().clone()).collect()
     }
 
     /// Closes the connection, and waits for the server.
-    pub fn close(self) -> Result<(), McpError> {
+    pub(crate) fn close(self) -> Result<(), McpError> {
         drop((self.answers, self.requests));
         self.server.join().unwrap()
     }
 
     /// Waits for a server that was told to stop.
-    pub fn ended(self) -> Result<(), McpError> {
+    pub(crate) fn ended(self) -> Result<(), McpError> {
         self.server.join().unwrap()
     }
 }
 
 /// What the server says of its tools.
-pub fn tools() -> &'static [Value] {
+pub(crate) fn tools() -> &'static [Value] {
     static TOOLS: OnceLock<Vec<Value>> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let mut client = Client::start(super::library::empty());

@@ -17,19 +17,19 @@ use elephant_verdict::troubles::Basis;
 use tempfile::TempDir;
 
 /// Histories of this repository: of both engines, damaged, failed, with queries, many with one id.
-pub const PATHS: [&str; 6] =
+pub(crate) const PATHS: [&str; 6] =
     ["done", "hadoop1", "spark", "broken", "heuristics/spark-cache", "heuristics/mapper-skew"];
 
-pub fn testdata(path: &str) -> PathBuf {
+pub(crate) fn testdata(path: &str) -> PathBuf {
     elephant_testing::root().join("testdata").join(path)
 }
 
-pub fn rules() -> RuleSet {
+pub(crate) fn rules() -> RuleSet {
     RuleSet::new(BUILT_IN).unwrap()
 }
 
 /// Neither a store nor histories.
-pub fn empty() -> Options {
+pub(crate) fn empty() -> Options {
     Options {
         store: None,
         histories: None,
@@ -42,7 +42,7 @@ pub fn empty() -> Options {
 }
 
 /// Stores what is new or changed below the paths.
-pub fn ingest(place: &Place, paths: &[PathBuf]) -> Result<(), String> {
+pub(crate) fn ingest(place: &Place, paths: &[PathBuf]) -> Result<(), String> {
     let rules = rules();
     let options = engine::Options { top: Some(0), ..engine::Options::default() };
     let basis = Basis { rules: &rules, prices: None };
@@ -58,25 +58,25 @@ pub fn ingest(place: &Place, paths: &[PathBuf]) -> Result<(), String> {
     if read.named_input_failed { Err("a path cannot be read".to_owned()) } else { Ok(()) }
 }
 
-pub fn place(folder: &TempDir) -> Place {
+pub(crate) fn place(folder: &TempDir) -> Place {
     Place::from(OsString::from(folder.path().join("fleet.db")))
 }
 
 /// The histories below these paths, which are read into a store in this folder.
-pub fn of_paths(paths: Vec<PathBuf>, folder: &TempDir) -> Options {
+pub(crate) fn of_paths(paths: Vec<PathBuf>, folder: &TempDir) -> Options {
     let to = place(folder);
     let histories = Histories { place: to.clone(), turn: Box::new(move || ingest(&to, &paths)) };
     Options { histories: Some(histories), ..empty() }
 }
 
 /// The histories of this repository.
-pub fn of_histories() -> (Options, TempDir) {
+pub(crate) fn of_histories() -> (Options, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (of_paths(PATHS.map(testdata).into(), &folder), folder)
 }
 
 /// A store of histories of which a copy is in its folder, below `histories`.
-pub fn of_store(paths: &[&str]) -> (Options, TempDir) {
+pub(crate) fn of_store(paths: &[&str]) -> (Options, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let copies = folder.path().join("histories");
     for path in paths {
@@ -87,7 +87,7 @@ pub fn of_store(paths: &[&str]) -> (Options, TempDir) {
     (Options { store: Some(place), ..empty() }, folder)
 }
 
-pub fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     for file in elephant_testing::files_below(from) {
         let to = to.join(file.strip_prefix(from).unwrap());
         fs::create_dir_all(to.parent().unwrap()).unwrap();

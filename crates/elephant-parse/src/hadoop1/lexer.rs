@@ -212,13 +212,13 @@ fn blanks_len(text: &[u8]) -> usize {
 }
 
 /// Whether a byte may appear in a key or a record type.
-#[allow(clippy::indexing_slicing)] // evaluated at compile time, where an invalid index is an error
 const IN_WORDS: [bool; 256] = {
     let mut found = [false; 256];
-    let mut byte = 0u8;
-    while byte < 128 {
-        found[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
-        byte += 1;
+    let (mut byte, mut rest) = (0u8, found.as_mut_slice());
+    while let [entry, others @ ..] = rest {
+        *entry = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte = byte.wrapping_add(1);
+        rest = others;
     }
     found
 };

@@ -10,44 +10,78 @@ use elephant_model::model::counters::CounterSet;
 
 /// The destination of a field's value in [`EventFields`] or [`EventPayload`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // named after the fields of `EventFields` and `EventPayload`
 pub enum Slot {
+    /// [`EventFields::job_id`].
     JobId,
+    /// [`EventFields::task_id`].
     TaskId,
+    /// [`EventFields::attempt_id`].
     AttemptId,
+    /// [`EventFields::task_type`].
     TaskType,
+    /// [`EventFields::status`].
     Status,
+    /// [`EventFields::submit_time`].
     SubmitTime,
+    /// [`EventFields::launch_time`].
     LaunchTime,
+    /// [`EventFields::start_time`].
     StartTime,
+    /// [`EventFields::finish_time`].
     FinishTime,
+    /// [`EventFields::map_finish_time`].
     MapFinishTime,
+    /// [`EventFields::shuffle_finish_time`].
     ShuffleFinishTime,
+    /// [`EventFields::sort_finish_time`].
     SortFinishTime,
+    /// [`EventFields::host`].
     Host,
     /// `trackerName`: names the host only if no other field does.
     Tracker,
+    /// [`EventFields::rack`].
     Rack,
+    /// [`EventFields::error`].
     Error,
+    /// [`EventFields::split_locations`].
     SplitLocations,
+    /// [`EventFields::locality`].
     Locality,
+    /// [`EventFields::avataar`].
     Avataar,
+    /// [`EventFields::failed_due_to_attempt`].
     FailedDueToAttempt,
+    /// [`EventFields::successful_attempt_id`].
     SuccessfulAttemptId,
+    /// [`EventFields::job_name`].
     JobName,
+    /// [`EventFields::user`].
     User,
+    /// [`EventFields::queue`].
     Queue,
+    /// [`EventFields::total_maps`].
     TotalMaps,
+    /// [`EventFields::total_reduces`].
     TotalReduces,
+    /// [`EventFields::finished_maps`].
     FinishedMaps,
+    /// [`EventFields::finished_reduces`].
     FinishedReduces,
+    /// [`EventFields::uberized`].
     Uberized,
+    /// [`EventPayload::counters`].
     Counters,
+    /// [`EventPayload::map_counters`].
     MapCounters,
+    /// [`EventPayload::reduce_counters`].
     ReduceCounters,
+    /// `clockSplits` of [`EventPayload::progress`].
     ClockSplits,
+    /// `cpuUsages` of [`EventPayload::progress`].
     CpuUsages,
+    /// `vMemKbytes` of [`EventPayload::progress`].
     VirtualMemory,
+    /// `physMemKbytes` of [`EventPayload::progress`].
     PhysicalMemory,
 }
 

@@ -50,29 +50,31 @@ impl Section {
     }
 
     /// The places of its metrics, which stand next to each other in the table.
-    #[allow(clippy::indexing_slicing)] // at compile time
     pub(super) const fn places(self) -> Range<usize> {
-        let mut first = 0;
-        while TABLE[first].section as u8 != self as u8 {
-            first += 1;
+        let (mut first, mut rest) = (0, TABLE.as_slice());
+        while let [metric, others @ ..] = rest
+            && metric.section as u8 != self as u8
+        {
+            (first, rest) = (first + 1, others);
         }
         let mut end = first;
-        while end < TABLE.len() && TABLE[end].section as u8 == self as u8 {
-            end += 1;
+        while let [metric, others @ ..] = rest
+            && metric.section as u8 == self as u8
+        {
+            (end, rest) = (end + 1, others);
         }
         first..end
     }
 
     /// Its `N` keys in the log, for [`Cursor::members`].
-    #[allow(clippy::indexing_slicing)] // at compile time
     pub(super) const fn keys<const N: usize>(self) -> [&'static [u8]; N] {
         let Range { start, end } = self.places();
         assert!(end - start == N);
         let mut keys: [&[u8]; N] = [b""; N];
-        let mut key = 0;
-        while key < N {
-            keys[key] = TABLE[start + key].json_key;
-            key += 1;
+        let (mut left, mut metrics) = (keys.as_mut_slice(), TABLE.split_at(start).1);
+        while let ([key, more @ ..], [metric, others @ ..]) = (left, metrics) {
+            *key = metric.json_key;
+            (left, metrics) = (more, others);
         }
         keys
     }
@@ -95,36 +97,30 @@ struct Metric {
     json_key: &'static [u8],
     unit: Unit,
     counter: Counter,
-    /// The name after "internal.metrics." of the accumulable in which Spark sums the metric, if our sum is compared
-    /// with it.
-    accumulable: Option<&'static str>,
 }
 
-/// One row for each metric: section, key, unit, counter, and the accumulable that repeats it.
+/// One row for each metric: section, key, unit, counter, and the name after "internal.metrics." of the accumulable in
+/// which Spark sums the metric, if our sum is compared with it.
 macro_rules! metrics {
     ($($section:ident $key:literal $unit:ident $counter:ident $(= $accumulable:literal)?;)+) => {
-        [$(Metric {
+        /// The counters of a task, in the order of [`TaskMetrics::values`].
+        pub(super) const METRICS: [Counter; 23] = [$(Counter::$counter),+];
+
+        /// All that is read of a task's metrics. Their places are those of [`TaskMetrics::values`].
+        const TABLE: [Metric; METRICS.len()] = [$(Metric {
             section: Section::$section,
             key: $key,
             json_key: concat!("\"", $key, "\":").as_bytes(),
             unit: Unit::$unit,
             counter: Counter::$counter,
-            accumulable: accumulable!($($accumulable)?),
-        }),+]
+        }),+];
+
+        /// The counters that accumulables of Spark's own ("internal.metrics.…") repeat, with the rest of their names.
+        pub(super) const SUMMED: [(&str, Counter); 13] = [$($(($accumulable, Counter::$counter),)?)+];
     };
 }
 
-macro_rules! accumulable {
-    () => {
-        None
-    };
-    ($name:literal) => {
-        Some($name)
-    };
-}
-
-/// All that is read of a task's metrics. Their places are those of [`TaskMetrics::values`].
-const TABLE: [Metric; 23] = metrics! {
+metrics! {
     Task "Executor Deserialize Time" Same ExecutorDeserializeTime;
     Task "Executor Run Time" Same ExecutorRunTime = "executorRunTime";
     Task "Executor CPU Time" Nanos CpuMilliseconds;
@@ -148,19 +144,7 @@ const TABLE: [Metric; 23] = metrics! {
     Input "Records Read" Same InputRecords = "input.recordsRead";
     Output "Bytes Written" Same OutputBytes = "output.bytesWritten";
     Output "Records Written" Same OutputRecords = "output.recordsWritten";
-};
-
-/// The counters of a task, in the order of [`TaskMetrics::values`].
-#[allow(clippy::indexing_slicing)] // at compile time
-pub(super) const METRICS: [Counter; TABLE.len()] = {
-    let mut counters = [Counter::ExecutorRunTime; TABLE.len()];
-    let mut place = 0;
-    while place < TABLE.len() {
-        counters[place] = TABLE[place].counter;
-        place += 1;
-    }
-    counters
-};
+}
 
 /// The places of times that are part of the task's duration.
 const TIMES: [usize; 7] = [
@@ -176,29 +160,15 @@ const TIMES: [usize; 7] = [
 /// How much longer than the task a part of it may be, in milliseconds: their clocks differ.
 const TIME_TOLERANCE: i64 = 1000;
 
-/// The counters that accumulables of Spark's own ("internal.metrics.…") repeat, with the rest of their names.
-#[allow(clippy::indexing_slicing)] // at compile time
-pub(super) const SUMMED: [(&str, Counter); 13] = {
-    let mut summed = [("", Counter::ExecutorRunTime); 13];
-    let (mut place, mut next) = (0, 0);
-    while place < TABLE.len() {
-        if let Some(name) = TABLE[place].accumulable {
-            summed[next] = (name, TABLE[place].counter);
-            next += 1;
-        }
-        place += 1;
-    }
-    assert!(next == summed.len());
-    summed
-};
-
 /// The place of a counter.
-#[allow(clippy::indexing_slicing)] // at compile time
 pub(super) const fn place_of(counter: Counter) -> usize {
-    let mut place = 0;
-    while TABLE[place].counter as usize != counter as usize {
-        place += 1;
+    let (mut place, mut rest) = (0, TABLE.as_slice());
+    while let [metric, others @ ..] = rest
+        && metric.counter as usize != counter as usize
+    {
+        (place, rest) = (place + 1, others);
     }
+    assert!(place < TABLE.len());
     place
 }
 

@@ -1,5 +1,7 @@
 //! The comparison as JSON: the object `baseline` of the report.
 
+use std::ops::Not;
+
 use serde::Serialize;
 
 use super::super::json::{Each, Number};
@@ -201,7 +203,7 @@ struct MetricView<'a> {
     verdict: &'static str,
     application: &'a str,
     value: Number,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "Not::not")]
     at_least: bool,
     median: Number,
     low: Number,
@@ -223,11 +225,6 @@ struct GrownPhaseView<'a> {
 
 fn grown_phase(grown: &GrownPhase) -> GrownPhaseView<'_> {
     GrownPhaseView { phase: &grown.phase, read_ratio: Number(grown.read_ratio) }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 fn metric(change: &MetricChange) -> MetricView<'_> {

@@ -252,8 +252,6 @@ macro_rules! rule_params {
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
-        // Keys are named for users, who read the docs as plain text.
-        #[allow(clippy::doc_markdown)]
         $vis struct $name { $($(#[doc = $field_doc])* pub $field: $kind,)+ }
 
         /// One layer of a rule file: the same keys, all optional.

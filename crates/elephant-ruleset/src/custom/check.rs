@@ -26,12 +26,9 @@ const SPARE: usize = 100;
 /// Why a rule that names counters is not evaluated.
 const UNREADABLE: &str = "counters of some attempts cannot be read";
 
-/// The result of a rule for one subject.
-#[allow(clippy::large_enum_variant, reason = "most are judgements, and none is kept")]
-enum Said {
-    Judged(Judgement<Name>),
-    /// The rule's condition does not hold.
-    NotMeant,
+/// Why a rule has no judgement on a subject.
+enum Unjudged {
+    /// The reason, in words.
     NotEvaluated(String),
     TooExpensive,
 }
@@ -58,10 +55,10 @@ impl CustomRule {
         let (mut first_reason, mut is_too_expensive) = (None, false);
         Judged::each(app, self.over, &mut |judged| {
             match self.judge(Scope { app, metrics, judged, values: Vec::new(), work: &work }) {
-                Said::Judged(judgement) => kept.add(judgement),
-                Said::NotMeant => {}
-                Said::NotEvaluated(reason) => first_reason = first_reason.take().or(Some(reason)),
-                Said::TooExpensive => {
+                Ok(Some(judgement)) => kept.add(judgement),
+                Ok(None) => {}
+                Err(Unjudged::NotEvaluated(reason)) => first_reason = first_reason.take().or(Some(reason)),
+                Err(Unjudged::TooExpensive) => {
                     is_too_expensive = true;
                     return ControlFlow::Break(());
                 }
@@ -78,41 +75,40 @@ impl CustomRule {
         }
     }
 
-    fn judge<'w>(&'w self, mut scope: Scope<'_, 'w>) -> Said {
+    /// The judgement on one subject; `None` if the rule's condition does not hold.
+    fn judge<'w>(&'w self, mut scope: Scope<'_, 'w>) -> Result<Option<Judgement<Name>>, Unjudged> {
         let outside = Inner::default();
         if !scope.judged.any_unreadable(scope.app).and(self.reads).is_empty() {
             let why = scope.app.unreadable_counters(|kind| self.reads(kind));
-            return Said::NotEvaluated(why.unwrap_or_default());
+            return Err(Unjudged::NotEvaluated(why.unwrap_or_default()));
         }
         if scope.spend(scope.judged.preparation()).is_err() {
-            return Said::TooExpensive;
+            return Err(Unjudged::TooExpensive);
         }
         let mut groups = scope.judged.groups(scope.app);
         if self.names_counters && groups.any(|group| group.attempts.has_unreadable_others()) {
-            return Said::NotEvaluated(UNREADABLE.to_owned());
+            return Err(Unjudged::NotEvaluated(UNREADABLE.to_owned()));
         }
         match self.when.as_ref().map(|when| when.flag(&scope, outside)) {
             None | Some(Ok(true)) => {}
-            Some(Ok(false)) => return Said::NotMeant,
-            Some(Err(Gap::TooExpensive)) => return Said::TooExpensive,
-            Some(Err(gap)) => return Said::NotEvaluated(reason(gap, "when", &scope)),
+            Some(Ok(false)) => return Ok(None),
+            Some(Err(Gap::TooExpensive)) => return Err(Unjudged::TooExpensive),
+            Some(Err(gap)) => return Err(Unjudged::NotEvaluated(reason(gap, "when", &scope))),
         }
         // A rule runs on each subject, so their number counts as well.
         if scope.spend(self.values.iter().map(|value| value.node.cost()).sum()).is_err() {
-            return Said::TooExpensive;
+            return Err(Unjudged::TooExpensive);
         }
         for value in &self.values {
             let known = value.node.eval(&scope, outside);
             if matches!(known, Err(Gap::TooExpensive)) {
-                return Said::TooExpensive;
+                return Err(Unjudged::TooExpensive);
             }
             scope.values.push(known);
         }
         let decided = self.severity.severity(&mut |place| self.limit(place, &scope));
-        match decided {
-            Ok((severity, by)) => Said::Judged(self.judgement(&scope, severity, by)),
-            Err(why) => Said::NotEvaluated(why),
-        }
+        let (severity, by) = decided.map_err(Unjudged::NotEvaluated)?;
+        Ok(Some(self.judgement(&scope, severity, by)))
     }
 
     /// The severity by one threshold.

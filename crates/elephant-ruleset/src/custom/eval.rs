@@ -191,21 +191,13 @@ fn arithmetic(how: Arithmetic, one: f64, other: f64) -> Result<f64, Gap<'static>
 }
 
 fn compare(how: Comparison, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Gap<'static>> {
-    if let (Value::Number(one), Value::Number(other)) = (one, other) {
-        return Ok(match how {
-            #[allow(clippy::float_cmp)] // exact equality is meant
-            Comparison::Equal => one == other,
-            #[allow(clippy::float_cmp)]
-            Comparison::NotEqual => one != other,
-            Comparison::Less => one < other,
-            Comparison::AtMost => one <= other,
-            Comparison::Greater => one > other,
-            Comparison::AtLeast => one >= other,
-        });
-    }
-    match how {
-        Comparison::Equal => Ok(one == other),
-        Comparison::NotEqual => Ok(one != other),
+    match (how, one, other) {
+        (Comparison::Equal, ..) => Ok(one == other),
+        (Comparison::NotEqual, ..) => Ok(one != other),
+        (Comparison::Less, Value::Number(one), Value::Number(other)) => Ok(one < other),
+        (Comparison::AtMost, Value::Number(one), Value::Number(other)) => Ok(one <= other),
+        (Comparison::Greater, Value::Number(one), Value::Number(other)) => Ok(one > other),
+        (Comparison::AtLeast, Value::Number(one), Value::Number(other)) => Ok(one >= other),
         _ => Err(Gap::Undefined),
     }
 }

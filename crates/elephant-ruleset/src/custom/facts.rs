@@ -21,9 +21,8 @@ use elephant_model::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Symbol, job_type};
 use elephant_rule::params::Assumed;
 
-#[allow(clippy::unnecessary_wraps)] // all facts are options
-fn text(text: &str) -> Option<Value<'_>> {
-    Some(Value::Text(Cow::Borrowed(text)))
+fn text(text: &str) -> Value<'_> {
+    Value::Text(Cow::Borrowed(text))
 }
 
 fn time<'a>(time: Millis) -> Value<'a> {
@@ -48,21 +47,21 @@ pub(super) fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value
     let gb_hours = |amount: Option<MbMillis>| number(amount?.as_gb_hours());
     let log = || app.spark.as_ref().map(|spark| spark.log);
     match field {
-        AppField::Id => text(&app.id).filter(|_| !app.id.is_empty()),
-        AppField::Name => text(app.name.as_deref()?),
-        AppField::User => text(app.user.as_deref()?),
-        AppField::Queue => text(app.queue.as_deref()?),
-        AppField::JobType => text(job_type(app)?),
-        AppField::Engine => text(app.engine.name()),
-        AppField::EngineVersion => text(app.engine_version.as_deref()?),
-        AppField::Status => text(app.status.name()),
+        AppField::Id => Some(text(&app.id)).filter(|_| !app.id.is_empty()),
+        AppField::Name => app.name.as_deref().map(text),
+        AppField::User => app.user.as_deref().map(text),
+        AppField::Queue => app.queue.as_deref().map(text),
+        AppField::JobType => job_type(app).map(text),
+        AppField::Engine => Some(text(app.engine.name())),
+        AppField::EngineVersion => app.engine_version.as_deref().map(text),
+        AppField::Status => Some(text(app.status.name())),
         AppField::Complete => Some(Value::Flag(app.complete)),
         AppField::Uberized => app.uberized.map(Value::Flag),
         AppField::SubmitTime => {
             Some(time(Millis::from_secs(u64::from(submitted(app)?.num_seconds_from_midnight()))))
         }
         AppField::SubmitHour => Some(count(u64::from(submitted(app)?.hour()))),
-        AppField::SubmitWeekday => text(weekday(submitted(app)?)),
+        AppField::SubmitWeekday => Some(text(weekday(submitted(app)?))),
         AppField::InputFiles => input_files(app).map(count),
         AppField::FilesPerMap => {
             let maps = app.group(TaskKind::Map).map(|maps| maps.tasks.len()).filter(|&maps| maps > 0)?;
@@ -184,7 +183,7 @@ fn of_attempt<'a>(
     field: AttemptField,
 ) -> Option<Value<'a>> {
     let attempts = &group.attempts;
-    let symbol = |symbol: Option<Symbol>| text(app.strings.get(symbol?)?);
+    let symbol = |symbol: Option<Symbol>| app.strings.get(symbol?).map(text);
     let counter = |counter| attempts.count(row, counter);
     let since_submission = |point| {
         let submitted = app.submitted_at?;
@@ -211,14 +210,14 @@ fn of_attempt<'a>(
         AttemptField::ReduceTime => phases(group, row).map(|[.., reduce]| time(reduce)),
         AttemptField::Outcome => match attempts.outcome(row) {
             Outcome::Unfinished => None,
-            Outcome::Succeeded => text("succeeded"),
-            Outcome::Failed => text("failed"),
-            Outcome::Killed => text("killed"),
+            Outcome::Succeeded => Some(text("succeeded")),
+            Outcome::Failed => Some(text("failed")),
+            Outcome::Killed => Some(text("killed")),
         },
-        AttemptField::EndReason => word(&attempts.end_reason(row)?),
+        AttemptField::EndReason => attempts.end_reason(row).map(word),
         AttemptField::Node => symbol(attempts.node(row)),
         AttemptField::Rack => symbol(attempts.rack(row)),
-        AttemptField::Locality => word(&attempts.locality(row)?),
+        AttemptField::Locality => attempts.locality(row).map(word),
         AttemptField::Executor => symbol(attempts.executor(row)),
         AttemptField::Speculative => attempts.is_speculative(row).map(Value::Flag),
         AttemptField::TaskNumber => {
@@ -228,9 +227,8 @@ fn of_attempt<'a>(
     }
 }
 
-#[allow(clippy::unnecessary_wraps)] // all facts are options
-fn word<'a>(variant: &impl std::fmt::Debug) -> Option<Value<'a>> {
-    Some(Value::Text(Cow::Owned(snake_case(&format!("{variant:?}")))))
+fn word<'a>(variant: impl std::fmt::Debug) -> Value<'a> {
+    Value::Text(Cow::Owned(snake_case(&format!("{variant:?}"))))
 }
 
 /// The durations of shuffle, sort and reduce function of a reduce task, if its times are in order. Hadoop 1
@@ -252,13 +250,13 @@ fn of_stage(stage: &Stage, field: StageField) -> Option<Value<'_>> {
         StageField::Id => Some(Value::Text(Cow::Owned(stage.id.to_string()))),
         StageField::Number => Some(count(u64::from(stage.id.stage))),
         StageField::Attempt => Some(count(u64::from(stage.id.attempt))),
-        StageField::Name => text(stage.name.as_deref()?),
+        StageField::Name => stage.name.as_deref().map(text),
         StageField::Status => match stage.status {
             StageStatus::Unfinished => None,
-            StageStatus::Complete => text("complete"),
-            StageStatus::Failed => text("failed"),
+            StageStatus::Complete => Some(text("complete")),
+            StageStatus::Failed => Some(text("failed")),
         },
-        StageField::Failure => text(stage.failure.as_deref()?),
+        StageField::Failure => stage.failure.as_deref().map(text),
         StageField::Duration => stage.duration().map(time),
         StageField::AnnouncedTasks => stage.announced_tasks.map(count),
     }
@@ -268,14 +266,14 @@ fn of_job(job: &Job, field: JobField) -> Option<Value<'_>> {
     match field {
         JobField::Number => Some(count(u64::from(job.id))),
         JobField::Result => match job.result? {
-            JobResult::Succeeded => text("succeeded"),
-            JobResult::Failed => text("failed"),
+            JobResult::Succeeded => Some(text("succeeded")),
+            JobResult::Failed => Some(text("failed")),
         },
-        JobField::Failure => text(job.failure.as_deref()?),
-        JobField::Description => text(job.description.as_deref()?),
+        JobField::Failure => job.failure.as_deref().map(text),
+        JobField::Description => job.description.as_deref().map(text),
         JobField::Duration => job.duration().map(time),
         JobField::Stages => Some(count(job.stages.len() as u64)),
-        JobField::Group => text(job.group.as_deref()?),
+        JobField::Group => job.group.as_deref().map(text),
         JobField::Query => job.sql_execution.map(count),
     }
 }
@@ -283,8 +281,8 @@ fn of_job(job: &Job, field: JobField) -> Option<Value<'_>> {
 fn of_executor<'a>(app: &'a Application, executor: &'a Executor, field: ExecutorField) -> Option<Value<'a>> {
     let totals = &executor.totals;
     match field {
-        ExecutorField::Id => text(&executor.id),
-        ExecutorField::Host => text(app.strings.get(executor.host?)?),
+        ExecutorField::Id => Some(text(&executor.id)),
+        ExecutorField::Host => app.strings.get(executor.host?).map(text),
         ExecutorField::Cores => executor.cores.map(|cores| count(u64::from(cores))),
         ExecutorField::Lost => Some(Value::Flag(executor.was_lost())),
         ExecutorField::Tasks => Some(count(totals.tasks)),

@@ -18,9 +18,9 @@ pub(super) fn of_query<'a>(query: &'a PlannedQuery<'a>, field: QueryField) -> Op
     let sum = |counter| query.ran.sum(&[counter]).map(count);
     match field {
         QueryField::Number => Some(count(execution.id)),
-        QueryField::Description => text(execution.description.as_deref()?),
+        QueryField::Description => execution.description.as_deref().map(text),
         QueryField::Name => Some(Value::Text(Cow::Owned(name_of_query(execution)))),
-        QueryField::Error => text(execution.error.as_deref()?),
+        QueryField::Error => execution.error.as_deref().map(text),
         QueryField::PartOf => execution.root.filter(|root| *root != execution.id).map(count),
         QueryField::WallTime => execution.duration().map(time),
         QueryField::PlanningTime => query.wall.map(|wall| time(wall.planning)),
@@ -43,8 +43,8 @@ pub(super) fn of_query<'a>(query: &'a PlannedQuery<'a>, field: QueryField) -> Op
 pub(super) fn of_operator<'a>(planned: &'a PlannedOperator<'a>, field: OperatorField) -> Option<Value<'a>> {
     let operator = &planned.operator;
     match field {
-        OperatorField::Name => text(operator.name).filter(|_| !operator.name.is_empty()),
-        OperatorField::Detail => text(operator.text).filter(|_| !operator.text.is_empty()),
+        OperatorField::Name => Some(text(operator.name)).filter(|_| !operator.name.is_empty()),
+        OperatorField::Detail => Some(text(operator.text)).filter(|_| !operator.text.is_empty()),
         OperatorField::Place => Some(count(u64::from(planned.place))),
         OperatorField::InLastPlan => Some(Value::Flag(operator.is_last)),
         OperatorField::Rows => operator.total(SqlCounter::OutputRows).map(count),
@@ -67,9 +67,8 @@ pub(super) fn metric_of_subject<'a>(judged: Judged<'a>, of: &MetricName) -> Opti
     metric(Row::Operator(planned), of)
 }
 
-#[allow(clippy::unnecessary_wraps)] // all facts are options
-fn text(text: &str) -> Option<Value<'_>> {
-    Some(Value::Text(Cow::Borrowed(text)))
+fn text(text: &str) -> Value<'_> {
+    Value::Text(Cow::Borrowed(text))
 }
 
 fn time<'a>(time: Millis) -> Value<'a> {

@@ -11,14 +11,14 @@ use elephant_serve::{Access, Ingest, Limits, Options, ServeError, Server, Stoppe
 use elephant_store::Place;
 
 /// A server that is stopped when it is dropped.
-pub struct Running {
+pub(crate) struct Running {
     pub address: SocketAddr,
     pub stopper: Stopper,
     thread: Option<JoinHandle<Result<(), ServeError>>>,
 }
 
 /// The options of a server on a free port.
-pub fn options(store: Place) -> Options {
+pub(crate) fn options(store: Place) -> Options {
     Options {
         listen: "127.0.0.1:0".parse().unwrap(),
         access: Access::default(),
@@ -33,34 +33,34 @@ pub fn options(store: Place) -> Options {
 }
 
 impl Running {
-    pub fn start(options: Options) -> Self {
+    pub(crate) fn start(options: Options) -> Self {
         let server = Server::bind(options).unwrap();
         let (address, stopper) = (server.address().unwrap(), server.stopper());
         Self { address, stopper, thread: Some(std::thread::spawn(|| server.run())) }
     }
 
     /// Waits for the end of a server that was told to stop.
-    pub fn ended(mut self) -> Result<(), ServeError> {
+    pub(crate) fn ended(mut self) -> Result<(), ServeError> {
         self.thread.take().unwrap().join().unwrap()
     }
 
-    pub fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, "")
     }
 
     /// Sends a request with these lines in its head.
-    pub fn ask(&self, method: &str, path: &str, lines: &str) -> Answer {
+    pub(crate) fn ask(&self, method: &str, path: &str, lines: &str) -> Answer {
         let host = if lines.contains("Host:") { "" } else { "Host: localhost\r\n" };
         self.send(&format!("{method} {path} HTTP/1.1\r\n{host}{lines}Connection: close\r\n\r\n"))
     }
 
-    pub fn send(&self, request: &str) -> Answer {
+    pub(crate) fn send(&self, request: &str) -> Answer {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
@@ -80,26 +80,26 @@ impl Drop for Running {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     head: String,
     pub body: String,
 }
 
 impl Answer {
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
         Self { status, head: head.to_owned(), body: body.to_owned() }
     }
 
     /// The value of a header; empty without it.
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }

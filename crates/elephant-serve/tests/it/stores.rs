@@ -17,7 +17,7 @@ use elephant_verdict::troubles::Basis;
 use tempfile::TempDir;
 
 /// Text that must be escaped everywhere.
-pub const HOSTILE: [&str; 6] = [
+pub(crate) const HOSTILE: [&str; 6] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(2)>",
     "..",
@@ -26,12 +26,12 @@ pub const HOSTILE: [&str; 6] = [
     "right\u{202e}to left",
 ];
 
-pub fn place(folder: &TempDir) -> Place {
+pub(crate) fn place(folder: &TempDir) -> Place {
     Place::from(OsString::from(folder.path().join("fleet.db")))
 }
 
 /// A store with what is found in histories of this repository.
-pub fn of_histories() -> (Place, TempDir) {
+pub(crate) fn of_histories() -> (Place, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let place = place(&folder);
     let rules = RuleSet::new(BUILT_IN).unwrap();
@@ -54,7 +54,7 @@ pub fn of_histories() -> (Place, TempDir) {
 }
 
 /// A store with applications whose names are hostile.
-pub fn hostile() -> (Place, TempDir) {
+pub(crate) fn hostile() -> (Place, TempDir) {
     let apps = HOSTILE.iter().enumerate().map(|(number, text)| {
         let mut app = ApplicationReport::blank(&format!("app {number} {text}"));
         app.name = Some((*text).to_owned());
@@ -71,7 +71,7 @@ pub fn hostile() -> (Place, TempDir) {
 }
 
 /// An application of a flow's run and task, without findings.
-pub fn app(id: &str, engine: Engine, place: Option<[&str; 3]>) -> ApplicationReport {
+pub(crate) fn app(id: &str, engine: Engine, place: Option<[&str; 3]>) -> ApplicationReport {
     let mut app = ApplicationReport::blank(id);
     app.engine = engine;
     app.sources = vec![format!("{id}.log")];
@@ -88,7 +88,7 @@ pub fn app(id: &str, engine: Engine, place: Option<[&str; 3]>) -> ApplicationRep
 }
 
 /// The same with its times: submission, end, and the wait in milliseconds.
-pub fn timed(mut app: ApplicationReport, [from, to, wait]: [u64; 3]) -> ApplicationReport {
+pub(crate) fn timed(mut app: ApplicationReport, [from, to, wait]: [u64; 3]) -> ApplicationReport {
     let time = |ms: u64| i64::try_from(ms).ok().map(Timestamp::from_millis);
     (app.submitted_at, app.finished_at) = (time(from), time(to));
     app.metrics.run_time = Some(Millis::new(to - from));
@@ -98,7 +98,7 @@ pub fn timed(mut app: ApplicationReport, [from, to, wait]: [u64; 3]) -> Applicat
 
 /// The applications of two executions of a flow, of two engines; one that failed and one that was killed; and one of which
 /// hardly anything is known, with an odd name.
-pub fn executions() -> Vec<ApplicationReport> {
+pub(crate) fn executions() -> Vec<ApplicationReport> {
     let held = |gib: u64| Some(MbMillis::of(Bytes::from_mib(1024 * gib), Millis::from_secs(3600)));
     let load = |id, run| app(id, Engine::MapReduce, Some(["nightly", run, "load"]));
     let join = |id, run| app(id, Engine::Spark, Some(["nightly", run, "join"]));
@@ -122,7 +122,7 @@ pub fn executions() -> Vec<ApplicationReport> {
 }
 
 /// A store with these applications and the reports on them.
-pub fn of(apps: Vec<ApplicationReport>) -> (Place, TempDir) {
+pub(crate) fn of(apps: Vec<ApplicationReport>) -> (Place, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let place = place(&folder);
     let mut store = Store::create(&place).unwrap();

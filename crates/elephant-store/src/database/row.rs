@@ -41,7 +41,7 @@ impl Row<'_> {
         match self {
             Self::Sqlite(row) => Ok(row.get(at)?),
             #[cfg(feature = "postgres")]
-            Self::Postgres(row) => row.try_get(at).map_err(super::postgres::failure),
+            Self::Postgres(row) => row.try_get(at).map_err(|error| super::postgres::failure(&error)),
         }
     }
 

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
-
 use super::*;
 use crate::savings::{Cause, Removal};
 use elephant_base::severity::Severity;

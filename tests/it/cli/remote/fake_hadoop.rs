@@ -94,7 +94,7 @@ fn fields(mut message: &[u8]) -> (BTreeMap<u64, u64>, BTreeMap<u64, Vec<u8>>) {
 
 /// The faults to simulate. A function gets the number of earlier requests of its kind.
 #[derive(Clone, Copy)]
-pub struct Faults {
+pub(super) struct Faults {
     /// The exception that the name node answers a method with: its class and what it says.
     pub refuses: fn(&str, usize) -> Option<(&'static str, &'static str)>,
     /// After how many bytes of a block the data node closes the connection.
@@ -126,7 +126,7 @@ impl Default for Faults {
 }
 
 /// A name node with a file in `/logs`, and its data node. They run until the process ends.
-pub struct FakeHadoop {
+pub(super) struct FakeHadoop {
     /// Host and port of the name node.
     pub host: String,
     shared: Arc<Shared>,
@@ -143,7 +143,7 @@ struct Shared {
 }
 
 impl FakeHadoop {
-    pub fn start(name: &str, content: Vec<u8>, faults: Faults) -> Self {
+    pub(super) fn start(name: &str, content: Vec<u8>, faults: Faults) -> Self {
         let (names, data) =
             (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
         let host = names.local_addr().unwrap().to_string();
@@ -165,17 +165,17 @@ impl FakeHadoop {
         Self { host, shared }
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(super) fn url(&self, path: &str) -> String {
         format!("hdfs://{}/{path}", self.host)
     }
 
     /// Where the reads of the data node started.
-    pub fn starts(&self) -> Vec<u64> {
+    pub(super) fn starts(&self) -> Vec<u64> {
         self.shared.starts.lock().unwrap().clone()
     }
 
     /// How often a method was called.
-    pub fn calls(&self, method: &str) -> usize {
+    pub(super) fn calls(&self, method: &str) -> usize {
         self.shared.calls.lock().unwrap().get(method).copied().unwrap_or_default()
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 
 /// What a client asks for.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub(super) struct Request {
     pub method: String,
     /// With what follows `?`.
     pub path: String,
@@ -20,7 +20,7 @@ pub struct Request {
 
 /// What the server sends.
 #[derive(Debug, Clone, Default)]
-pub struct Reply {
+pub(super) struct Reply {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
@@ -33,12 +33,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    pub fn status(status: u16) -> Self {
+    pub(super) fn status(status: u16) -> Self {
         Self { status, ..Self::default() }
     }
 
     /// The range of a file that was asked for.
-    pub fn of(file: &[u8], request: &Request) -> Self {
+    pub(super) fn of(file: &[u8], request: &Request) -> Self {
         let Some((start, end)) = request.range else { return Self::whole(file) };
         let end = end.min(file.len());
         if start >= file.len() {
@@ -54,11 +54,11 @@ impl Reply {
         }
     }
 
-    pub fn whole(file: &[u8]) -> Self {
+    pub(super) fn whole(file: &[u8]) -> Self {
         Self { status: 200, body: file.to_vec(), ..Self::default() }
     }
 
-    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+    pub(super) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
@@ -67,7 +67,7 @@ impl Reply {
 type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
 
 /// A server that runs until it is dropped.
-pub struct RangeServer {
+pub(super) struct RangeServer {
     /// Host and port.
     pub host: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -75,7 +75,7 @@ pub struct RangeServer {
 }
 
 impl RangeServer {
-    pub fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+    pub(super) fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let (is_over, requests) = (Arc::new(AtomicBool::new(false)), Arc::default());
@@ -93,11 +93,11 @@ impl RangeServer {
         Self { host, requests, is_over }
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}/{path}", self.host)
     }
 
-    pub fn requests(&self) -> Vec<Request> {
+    pub(super) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
 }

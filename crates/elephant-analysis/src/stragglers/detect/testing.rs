@@ -1,10 +1,9 @@
 //! Builds snapshots for tests.
 
-#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)] // small numbers
-
 use super::Detector;
 use super::snapshot::{Completed, Completion, Past, Running, Snapshot};
 use crate::stragglers::regression::ProgressModel;
+use elephant_base::whole::Whole;
 
 /// No flags.
 pub(super) const NOTHING: [usize; 0] = [];
@@ -25,7 +24,7 @@ pub(super) fn running(elapsed: f64, progress: f64) -> Running {
         start_ms: 0,
         elapsed,
         progress: Some(progress),
-        reported_ms: Some((elapsed * 1000.0) as i64),
+        reported_ms: Some((elapsed * 1000.0).as_i64()),
         node: None,
         input: None,
         records_read: None,
@@ -53,7 +52,7 @@ pub(super) fn compared(
     place: usize,
 ) -> Option<(&'static str, i64, i64)> {
     let compared = detector.compared(&group.snapshot(), &group.running[place])?;
-    let thousandths = |number: f64| (1000.0 * number).round() as i64;
+    let thousandths = |number: f64| (1000.0 * number).round().as_i64();
     Some((compared.measure, thousandths(compared.value), thousandths(compared.limit)))
 }
 
@@ -61,7 +60,7 @@ impl Group {
     /// Adds `count` tasks that took `seconds`.
     pub(super) fn finish(&mut self, seconds: f64, count: usize) {
         for _ in 0..count {
-            let duration_ms = (seconds * 1000.0) as u64;
+            let duration_ms = (seconds * 1000.0).as_u64();
             self.completed.add(&Completion { at_ms: 0, duration_ms, input: None, records: None });
             self.total += 1;
         }
@@ -69,7 +68,7 @@ impl Group {
 
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
-            now_ms: (self.now * 1000.0) as i64,
+            now_ms: (self.now * 1000.0).as_i64(),
             total: self.total,
             pending: self.pending,
             completed: &self.completed,

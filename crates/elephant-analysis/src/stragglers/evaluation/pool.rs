@@ -15,15 +15,21 @@ pub struct Pooled {
 
 /// Means of ratios over the jobs with a known value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[allow(missing_docs)] // the ratios of `Quality`
 #[non_exhaustive]
 pub struct Means {
+    /// Mean of [`Quality::precision`].
     pub precision: Option<f64>,
+    /// Mean of [`Quality::precision_raw`].
     pub precision_raw: Option<f64>,
+    /// Mean of [`Quality::recall`].
     pub recall: Option<f64>,
+    /// Mean of [`Quality::recall_strict`].
     pub recall_strict: Option<f64>,
+    /// Mean of [`Quality::detection_latency`].
     pub detection_latency: Option<f64>,
+    /// Mean of [`Quality::undetected_time`].
     pub undetected_time: Option<f64>,
+    /// Mean of [`Quality::fake_positive_ratio`].
     pub fake_positive_ratio: Option<f64>,
 }
 

@@ -1,10 +1,9 @@
-#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)] // small numbers
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::stragglers::detect::{Completion, all};
 use crate::stragglers::progress::ProgressCurve;
+use elephant_base::whole::Whole;
 use elephant_model::model::Engine;
 
 /// An attempt of its own task, in seconds.
@@ -18,7 +17,7 @@ struct Task {
 }
 
 fn ms(seconds: f64) -> i64 {
-    (seconds * 1000.0) as i64
+    (seconds * 1000.0).as_i64()
 }
 
 fn timeline(tasks: &[Task]) -> Timeline {
@@ -36,7 +35,7 @@ fn timeline(tasks: &[Task]) -> Timeline {
     let done = |(place, attempt): (usize, &Attempt)| Done {
         completion: Completion {
             at_ms: attempt.finish_ms,
-            duration_ms: (attempt.finish_ms - attempt.start_ms) as u64,
+            duration_ms: (attempt.finish_ms - attempt.start_ms).unsigned_abs(),
             input: attempt.input,
             records: attempt.records,
         },
@@ -49,7 +48,7 @@ fn timeline(tasks: &[Task]) -> Timeline {
 }
 
 fn steady(start: f64, duration: f64) -> Task {
-    let splits = vec![(duration * 1000.0 / 12.0) as i32; 12];
+    let splits = vec![(duration * 1000.0 / 12.0).as_i32(); 12];
     Task { start, splits, finish: start + duration, node: 0, input: 64 }
 }
 
@@ -135,7 +134,7 @@ fn flags_until(replay: &Replay, timeline: &Timeline, until: i64) -> Vec<Vec<(usi
         let flags = timeline.attempts.iter().zip(&detections.first);
         let mut flags: Vec<(usize, u64)> = flags
             .filter_map(|(attempt, first)| {
-                let first = first.filter(|first| attempt.start_ms + first.get() as i64 <= until)?;
+                let first = first.filter(|first| attempt.start_ms + first.get().cast_signed() <= until)?;
                 Some((attempt.row, first.get()))
             })
             .collect();
@@ -189,7 +188,7 @@ proptest! {
         for detections in &replay.detectors {
             prop_assert_eq!(detections.first.len(), timeline.attempts.len());
             for (attempt, first) in timeline.attempts.iter().zip(&detections.first) {
-                let run = (attempt.finish_ms - attempt.start_ms) as u64;
+                let run = (attempt.finish_ms - attempt.start_ms).unsigned_abs();
                 prop_assert!(first.is_none_or(|first| first.get() < run));
             }
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// One input with its expected results.
-pub struct Case {
+pub(super) struct Case {
     pub id: String,
     pub input: Value,
     pub expected: Value,
@@ -11,7 +11,7 @@ pub struct Case {
 }
 
 /// The cases of one category; empty if the material is missing.
-pub fn cases(category: &str) -> Vec<Case> {
+pub(super) fn cases(category: &str) -> Vec<Case> {
     let Some(path) = elephant_testing::shared("oracle/stragglers.json") else { return Vec::new() };
     let text = std::fs::read_to_string(path).unwrap();
     let oracle: Value = serde_json::from_str(&text).unwrap();
@@ -33,18 +33,18 @@ pub fn cases(category: &str) -> Vec<Case> {
 
 impl Case {
     /// Panics unless a number is as expected, within the case's tolerance (relative for numbers above one).
-    pub fn close(&self, what: &str, value: f64, expected: f64) {
+    pub(super) fn close(&self, what: &str, value: f64, expected: f64) {
         let allowed = self.tolerance * expected.abs().max(1.0);
         assert!((value - expected).abs() <= allowed, "{}, {what}: {value} is not {expected}", self.id);
     }
 
     /// Panics unless `expected[key]` is this value.
-    pub fn check(&self, key: &str, value: &Value) {
+    pub(super) fn check(&self, key: &str, value: &Value) {
         assert_eq!(value, &self.expected[key], "{}, {key}", self.id);
     }
 
     /// Panics unless `expected[key]` is this number, or null for `None`. A key that the case lacks is not checked.
-    pub fn check_number(&self, key: &str, value: Option<f64>) {
+    pub(super) fn check_number(&self, key: &str, value: Option<f64>) {
         match (value, self.expected.get(key)) {
             (_, None) | (None, Some(Value::Null)) => {}
             (Some(value), Some(Value::Number(expected))) => {
@@ -56,11 +56,11 @@ impl Case {
 }
 
 /// An array of numbers.
-pub fn numbers(array: &Value) -> Vec<f64> {
+pub(super) fn numbers(array: &Value) -> Vec<f64> {
     array.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
 }
 
 /// An array of numbers and nulls.
-pub fn optional_numbers(array: &Value) -> Vec<Option<f64>> {
+pub(super) fn optional_numbers(array: &Value) -> Vec<Option<f64>> {
     array.as_array().unwrap().iter().map(Value::as_f64).collect()
 }

@@ -8,7 +8,7 @@ use std::io::Read;
 
 /// The counts over the lines of a log.
 #[derive(Debug, Default)]
-pub struct Counted {
+pub(super) struct Counted {
     /// Distinct ids of tasks that started or ended.
     pub attempts: BTreeSet<i64>,
     pub started: BTreeSet<i64>,
@@ -35,7 +35,7 @@ pub struct Counted {
 
 impl Counted {
     /// Counts over all parts of a log.
-    pub fn of(source: &Source) -> Self {
+    pub(super) fn of(source: &Source) -> Self {
         let mut counted = Self::default();
         for part in &source.parts {
             let mut bytes = Vec::new();
@@ -124,12 +124,12 @@ impl Counted {
     }
 
     /// Jobs that started or ended.
-    pub fn jobs(&self) -> usize {
+    pub(super) fn jobs(&self) -> usize {
         self.started_jobs.union(&self.ended_jobs).count()
     }
 
     /// The missing data, as far as the lines show it.
-    pub fn missing(&self) -> Vec<String> {
+    pub(super) fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
         let mut say = |is_missing: bool, what: &str| {
             if is_missing {

@@ -1,8 +1,6 @@
 //! Watching the progress of tasks gives the flags that a replay of the finished job gives, also with models of earlier
 //! runs.
 
-#![allow(clippy::cast_possible_truncation)] // small numbers
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -51,7 +49,7 @@ fn told(app: &Application, group: &TaskGroup, timeline: &Timeline, options: &Opt
         let number = group.attempts.number(row);
         let launch = Launch { id, task, attempt: number, host, at: at(attempt.start_ms), speculative: false };
         events.push((attempt.start_ms, Event::Launch(launch)));
-        let every = options.report.get() as usize;
+        let every = usize::try_from(options.report.get()).unwrap();
         for ms in (attempt.start_ms..attempt.finish_ms).step_by(every).skip(1) {
             let progress = attempt.progress((ms - attempt.start_ms) as f64, 0.0);
             events.push((ms, Event::Report(Report { id, at: at(ms), progress, records: None })));
@@ -72,7 +70,7 @@ fn watched(
     let mut live = LiveApplication::default();
     let (id, name) = (Some(app.id.clone()), app.name.clone());
     live.begin(Identity { id, name, ..Identity::default() });
-    live.group(group.kind, None, Some(group.tasks.len() as u32));
+    live.group(group.kind, None, u32::try_from(group.tasks.len()).ok());
     let mut keys = Vec::new();
     let mut events = told(app, group, timeline, options).into_iter().peekable();
     let mut asked = 0;
@@ -88,7 +86,7 @@ fn watched(
         let until = live.newest().filter(|_| events.peek().is_some());
         live.advance(until, judges, |flag| {
             let flagged = flag.flagged;
-            keys.push((flagged.launch.id as usize, flagged.detector, flagged.elapsed.get()));
+            keys.push((usize::try_from(flagged.launch.id).unwrap(), flagged.detector, flagged.elapsed.get()));
         });
     }
     keys.sort_unstable();

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
-
 use super::*;
 use elephant_base::units::Timestamp;
 use elephant_model::model::conf::Property;

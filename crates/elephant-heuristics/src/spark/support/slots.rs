@@ -92,7 +92,6 @@ fn merged<'a>(starts: &'a [i64], ends: &'a [i64]) -> impl Iterator<Item = (i64, 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)] // helpers of tests are not tests to clippy
 mod tests {
     use super::*;
     use elephant_model::model::Engine;

@@ -1,5 +1,7 @@
 //! Causes of stragglers: counts, waiting, days.
 
+use std::num::NonZeroU64;
+
 use serde::Serialize;
 
 use crate::json::Pairs;
@@ -73,8 +75,9 @@ pub(super) struct CauseView {
     primary_count: u64,
     primary_percent: Option<f64>,
     with_evidence_count: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    applications_count: u64,
+    /// Only sums over applications have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applications_count: Option<NonZeroU64>,
     confidence: Pairs<&'static str, u64>,
 }
 
@@ -86,17 +89,11 @@ pub(super) fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
             primary_count: count.primary,
             primary_percent: share,
             with_evidence_count: count.evidence,
-            applications_count: count.applications,
+            applications_count: NonZeroU64::new(count.applications),
             confidence: Pairs(confidence.map(|(confidence, count)| (confidence.name(), count)).collect()),
         };
         (count.cause, view)
     });
     let found = views.filter(|(_, view)| view.primary_count > 0 || view.with_evidence_count > 0);
     Pairs(found.map(|(cause, view): (Cause, _)| (cause.name(), view)).collect())
-}
-
-/// For a count that only sums over applications have: it is left out if it is zero.
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
-const fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

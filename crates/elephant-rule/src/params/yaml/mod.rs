@@ -86,7 +86,6 @@ impl Node {
 
 /// The text, the message and the help of the first error.
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)] // a helper of tests
 fn first_error(text: &str) -> Option<(String, String, String)> {
     let error = documents(text).1.into_iter().next()?;
     Some((text[error.span].to_owned(), error.message, error.help.unwrap_or_default()))

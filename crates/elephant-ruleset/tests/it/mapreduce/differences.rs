@@ -9,6 +9,7 @@ use elephant_model::model::Application;
 use elephant_model::model::conf::Property;
 use elephant_parse::jhist::json;
 use elephant_ruleset::{RuleFile, RuleSet};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use elephant_testing::history::{EPOCH, Job, counters, event};
@@ -47,8 +48,7 @@ fn read(history: &str, conf: &[(&str, &str)]) -> Application {
     app
 }
 
-#[allow(clippy::needless_pass_by_value)] // reads better where it is called
-fn group(role: &str, count: u64, total_ms: u64, counters: Value) -> Value {
+fn group(role: &str, count: u64, total_ms: u64, counters: impl Serialize) -> Value {
     json!({"role": role, "count": count, "counters": counters,
         "time": {"total_ms": total_ms, "shuffle_ms": 0, "sort_ms": 0}})
 }

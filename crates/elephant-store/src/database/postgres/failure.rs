@@ -57,10 +57,9 @@ pub enum ServerError {
 }
 
 /// The failure of a statement.
-#[allow(clippy::needless_pass_by_value)] // for `map_err`
-pub(in crate::database) fn failure(error: Error) -> StoreError {
-    let text = text(&error);
-    let is_lost = error.is_closed() || io_error(&error).is_some();
+pub(in crate::database) fn failure(error: &Error) -> StoreError {
+    let text = text(error);
+    let is_lost = error.is_closed() || io_error(error).is_some();
     let Some(state) = error.code() else {
         return if is_lost { ServerError::Lost(text) } else { ServerError::Other(text) }.into();
     };

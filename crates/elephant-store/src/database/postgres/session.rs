@@ -161,7 +161,7 @@ impl Session {
             }
             all.as_mut().poll(context)
         }));
-        done.map_err(failure)
+        done.map_err(|error| failure(&error))
     }
 }
 

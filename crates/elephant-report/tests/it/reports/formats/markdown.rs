@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Panics if anything in the page is more than text, except the report's own structure.
-pub fn check(page: &str) {
+pub(super) fn check(page: &str) {
     assert!(page.chars().count() <= 65_536, "{} characters", page.chars().count());
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 /// One sample: the family's name, labels, value.
-pub type Sample = (String, Vec<(String, String)>, f64);
+pub(super) type Sample = (String, Vec<(String, String)>, f64);
 
 /// All samples of the exposition; panics if it violates the specification.
-pub fn parse(text: &str) -> Vec<Sample> {
+pub(super) fn parse(text: &str) -> Vec<Sample> {
     let body = text.strip_suffix("# EOF\n").expect("ends with # EOF and a line feed");
     let (mut families, mut series, mut samples) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     let mut current: Option<(String, bool)> = None;

@@ -21,7 +21,7 @@ use elephant_ruleset::{RuleInfo, RuleSet};
 use elephant_verdict::troubles::{Recommended, Trouble};
 
 /// Names of a job, stage, executor or file that could break a report.
-pub const HOSTILE: [&str; 32] = [
+pub(super) const HOSTILE: [&str; 32] = [
     "",
     " ",
     "<script>alert(1)</script>",
@@ -57,7 +57,7 @@ pub const HOSTILE: [&str; 32] = [
 ];
 
 /// Both engines, suppressed findings, an incomplete application, and a damaged file.
-pub fn mixed() -> Report {
+pub(super) fn mixed() -> Report {
     elephant_testing::go_to_root();
     let paths = ["testdata/broken", "testdata/hadoop1", "testdata/spark/3.5.9/skew", "no/such/folder"];
     let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
@@ -99,7 +99,7 @@ fn account(name: &str) -> Account {
 }
 
 /// An application in which every text that a history or rule file supplies is `name`.
-pub fn hostile(name: &str) -> Report {
+pub(super) fn hostile(name: &str) -> Report {
     let text = || name.to_owned();
     let finding = |severity: Severity, subject: Subject| Finding {
         rule: text().into(),
@@ -239,7 +239,7 @@ fn problems(name: &str) -> Vec<SourceProblem> {
 }
 
 /// A report with problems only.
-pub fn problems_only() -> Report {
+pub(super) fn problems_only() -> Report {
     Report {
         problems: problems("history/broken.jhist"),
         named_input_failed: true,
@@ -249,7 +249,7 @@ pub fn problems_only() -> Report {
 }
 
 /// One application, judged by one rule without findings.
-pub fn no_findings() -> Report {
+pub(super) fn no_findings() -> Report {
     let mut report = hostile("calm");
     report.problems.clear();
     report.summary.findings = [0; 5];
@@ -268,7 +268,7 @@ pub fn no_findings() -> Report {
 }
 
 /// More findings than fit into a comment: on many applications called `name`.
-pub fn large(name: &str, applications: usize, findings: usize) -> Report {
+pub(super) fn large(name: &str, applications: usize, findings: usize) -> Report {
     let mut report = hostile(name);
     let first = report.applications.remove(0);
     let size = Measure::Size(Bytes::new(1));

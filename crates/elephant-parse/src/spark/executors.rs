@@ -35,6 +35,20 @@ impl Lives {
         lives
     }
 
+    /// The place of the executor that ran an attempt.
+    fn place(&self, executors: &[Executor], attempts: &Attempts, row: usize) -> Option<u32> {
+        let places = self.places(attempts.executor(row)?)?;
+        let [place] = places else {
+            let launched = attempts.time(row, TimePoint::Start);
+            let alive = |place: &&u32| {
+                let removed = executors.get(**place as usize).and_then(|executor| executor.removed_at);
+                removed.is_none_or(|removed| launched.is_none_or(|launched| launched <= removed))
+            };
+            return places.iter().find(alive).or(places.last()).copied();
+        };
+        Some(*place)
+    }
+
     /// In the order of their starts.
     fn places(&self, symbol: Symbol) -> Option<&[u32]> {
         let again = self.again.get(&symbol).map(Vec::as_slice);
@@ -49,23 +63,24 @@ pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings
     let mut cpu_nanos = vec![0; executors.len()];
     for record in stages {
         let attempts = &record.group.attempts;
+        let places: Vec<Option<u32>> =
+            (0..attempts.len()).map(|row| lives.place(executors, attempts, row)).collect();
+        let place = |row: usize| places.get(row).copied().flatten().map(|place| place as usize);
         for row in 0..attempts.len() {
-            let Some(places) = attempts.executor(row).and_then(|symbol| lives.places(symbol)) else {
-                continue;
-            };
-            let launched = attempts.time(row, TimePoint::Start);
-            let alive = |place: &&u32| {
-                let removed = executors.get(**place as usize).and_then(|executor| executor.removed_at);
-                removed.is_none_or(|removed| launched.is_none_or(|launched| launched <= removed))
-            };
-            let place = places.iter().find(alive).or(places.last()).map(|place| *place as usize);
-            if let Some(executor) = place.and_then(|place| executors.get_mut(place)) {
-                add(executor, attempts, row);
-            }
-            if let Some(sum) = place.and_then(|place| cpu_nanos.get_mut(place)) {
-                *sum += attempts.nanos(row, Counter::CpuMilliseconds).unwrap_or_default();
+            if let Some(executor) = place(row).and_then(|place| executors.get_mut(place)) {
+                add(&mut executor.totals, attempts, row);
             }
         }
+        add_counters(attempts, |row, add| {
+            if let Some(executor) = place(row).and_then(|place| executors.get_mut(place)) {
+                add(&mut executor.totals);
+            }
+        });
+        attempts.each_nanos(Counter::CpuMilliseconds, |row, nanos| {
+            if let Some(sum) = place(row).and_then(|place| cpu_nanos.get_mut(place)) {
+                *sum += nanos;
+            }
+        });
     }
     for (executor, cpu_nanos) in executors.iter_mut().zip(cpu_nanos) {
         if executor.totals.cpu_time.is_some() {
@@ -75,10 +90,9 @@ pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings
     }
 }
 
-fn add(executor: &mut Executor, attempts: &Attempts, row: usize) {
+fn add(totals: &mut ExecutorTotals, attempts: &Attempts, row: usize) {
     let start = attempts.time(row, TimePoint::Start);
     let finish = attempts.time(row, TimePoint::Finish);
-    let totals: &mut ExecutorTotals = &mut executor.totals;
     totals.first_task_at = match (totals.first_task_at, start) {
         (Some(known), Some(start)) => Some(known.min(start)),
         (known, start) => known.or(start),
@@ -92,19 +106,31 @@ fn add(executor: &mut Executor, attempts: &Attempts, row: usize) {
         Outcome::Killed => totals.killed += 1,
         Outcome::Unfinished => {}
     }
-    let millis = |counter| attempts.millis(row, counter);
-    let bytes = |counter| attempts.bytes(row, counter);
     raise(&mut totals.task_time, attempts.run_time(row));
-    raise(&mut totals.run_time, millis(Counter::ExecutorRunTime));
-    raise(&mut totals.cpu_time, millis(Counter::CpuMilliseconds));
-    raise(&mut totals.gc_time, millis(Counter::GcTimeMillis));
-    raise(&mut totals.input, bytes(Counter::InputBytes));
-    raise(&mut totals.output, bytes(Counter::OutputBytes));
-    raise(&mut totals.shuffle_read, bytes(Counter::ShuffleRemoteBytesRead));
-    raise(&mut totals.shuffle_read, bytes(Counter::ShuffleLocalBytesRead));
-    raise(&mut totals.shuffle_write, bytes(Counter::ShuffleBytesWritten));
-    raise(&mut totals.memory_spilled, bytes(Counter::MemoryBytesSpilled));
-    raise(&mut totals.disk_spilled, bytes(Counter::DiskBytesSpilled));
+}
+
+/// Passes what each counter of an attempt adds to the sums of its executor, counter after counter.
+fn add_counters(attempts: &Attempts, mut add: impl FnMut(usize, &dyn Fn(&mut ExecutorTotals))) {
+    let mut millis = |counter, sum: fn(&mut ExecutorTotals) -> &mut Option<Millis>| {
+        attempts.each_count(counter, |row, value| {
+            add(row, &|totals| raise(sum(totals), Some(Millis::new(value))))
+        });
+    };
+    millis(Counter::ExecutorRunTime, |totals| &mut totals.run_time);
+    millis(Counter::CpuMilliseconds, |totals| &mut totals.cpu_time);
+    millis(Counter::GcTimeMillis, |totals| &mut totals.gc_time);
+    let mut bytes = |counter, sum: fn(&mut ExecutorTotals) -> &mut Option<Bytes>| {
+        attempts.each_count(counter, |row, value| {
+            add(row, &|totals| raise(sum(totals), Some(Bytes::new(value))))
+        });
+    };
+    bytes(Counter::InputBytes, |totals| &mut totals.input);
+    bytes(Counter::OutputBytes, |totals| &mut totals.output);
+    bytes(Counter::ShuffleRemoteBytesRead, |totals| &mut totals.shuffle_read);
+    bytes(Counter::ShuffleLocalBytesRead, |totals| &mut totals.shuffle_read);
+    bytes(Counter::ShuffleBytesWritten, |totals| &mut totals.shuffle_write);
+    bytes(Counter::MemoryBytesSpilled, |totals| &mut totals.memory_spilled);
+    bytes(Counter::DiskBytesSpilled, |totals| &mut totals.disk_spilled);
 }
 
 fn raise<T: Copy + std::ops::Add<Output = T>>(sum: &mut Option<T>, part: Option<T>) {

@@ -7,7 +7,7 @@ use elephant_analysis::root_cause::{Collector, Places, Roots};
 use elephant_analysis::task_time::{time_of, time_of_parts, time_of_tasks};
 use elephant_base::units::Millis;
 use elephant_model::diagnosis::taken_away;
-use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::table::{Attempts, EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Failure, Measure};
 
@@ -69,8 +69,17 @@ impl Cost {
             let outcome = groups.get(place).map(|group| group.attempts.outcome(row));
             outcome == Some(Outcome::Failed) || is_taken(place, row) || is_denied(place, row)
         };
+        let any_lost = groups
+            .iter()
+            .enumerate()
+            .any(|(place, group)| (0..group.attempts.len()).any(|row| is_lost(place, row)));
         for (place, group) in groups.iter().enumerate() {
             let attempts = &group.attempts;
+            if !any_lost {
+                cost.add_quiet(attempts);
+                cost.add_failed_tasks(app, group, (0, several));
+                continue;
+            }
             collector.add_rows(group, |row| is_lost(place, row), |_| true);
             let mut failed_tasks = BTreeSet::new();
             for row in 0..attempts.len() {
@@ -112,6 +121,17 @@ impl Cost {
             cost.alone = Millis::new(all.get().saturating_sub(others.get()));
         }
         cost
+    }
+
+    /// Adds attempts of an application that lost none: where they ran does not matter.
+    fn add_quiet(&mut self, attempts: &Attempts) {
+        self.attempts += attempts.len() as u64;
+        for row in 0..attempts.len() {
+            match attempts.run_time(row) {
+                Some(time) => self.all_time = self.all_time + time,
+                None => self.any_open |= attempts.time(row, TimePoint::Start).is_some(),
+            }
+        }
     }
 
     fn add_failed_tasks(&mut self, app: &Application, group: &TaskGroup, (failed, several): (u64, f64)) {

@@ -161,6 +161,23 @@ impl Column {
         (0..self.len).map(|row| self.get(row))
     }
 
+    /// Passes each value with its row, in order.
+    #[inline]
+    pub(crate) fn each(&self, mut take: impl FnMut(usize, i64)) {
+        match &self.cells {
+            Cells::Absent => {}
+            Cells::Uniform { first, value } => (*first..self.len).for_each(|row| take(row, *value)),
+            Cells::Tiny(offsets) => offsets.each(take),
+            Cells::Short(offsets) => offsets.each(take),
+            Cells::Narrow(offsets) => offsets.each(take),
+            Cells::Same { .. } | Cells::Wide(_) => {
+                self.iter()
+                    .enumerate()
+                    .for_each(|(row, value)| value.into_iter().for_each(|value| take(row, value)));
+            }
+        }
+    }
+
     /// The sum of all values; `None` if no row has one.
     #[must_use]
     pub(crate) fn sum(&self) -> Option<i128> {

@@ -88,6 +88,16 @@ impl<T: Offset> Offsets<T> {
         (cell != T::ABSENT).then(|| self.base + cell.distance())
     }
 
+    /// Passes each value with its row, in order.
+    #[inline]
+    pub(super) fn each(&self, mut take: impl FnMut(usize, i64)) {
+        for (row, cell) in self.cells.iter().enumerate() {
+            if *cell != T::ABSENT {
+                take(row, self.base + cell.distance());
+            }
+        }
+    }
+
     /// The sum of the values, and how many there are.
     pub(super) fn sum(&self) -> (i128, usize) {
         let known = self.cells.iter().filter(|cell| **cell != T::ABSENT);

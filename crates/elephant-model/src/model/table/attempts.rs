@@ -5,12 +5,14 @@ mod label;
 mod nanos;
 mod others;
 mod reorder;
+mod run_times;
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use self::label::Label;
 use self::nanos::COLUMNS;
 use self::others::Others;
+use self::run_times::RunTimes;
 use super::columns::Columns;
 use super::rows::{Content, Rows};
 use super::{EndReason, Locality, Outcome, TimePoint};
@@ -36,6 +38,8 @@ struct AttemptRows {
     task: Vec<u32>,
     outcomes: Vec<Outcome>,
     times: Columns<{ TimePoint::COUNT }>,
+    /// From the first question for one until a time changes.
+    run_times: OnceLock<RunTimes>,
     labels: Columns<{ Label::COUNT }>,
     /// The counters, and what nanoseconds add to those that are logged in them.
     counters: Columns<COLUMNS>,
@@ -58,12 +62,14 @@ impl Content for AttemptRows {
 impl Attempts {
     /// Number of attempts.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.rows.task.len()
     }
 
     /// Whether there are no attempts.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.rows.task.is_empty()
     }
@@ -82,30 +88,35 @@ impl Attempts {
         let row = self.rows.task.len();
         self.rows.task.push(task);
         self.rows.outcomes.push(Outcome::Unfinished);
+        self.rows.run_times.take();
         self.set_label(Label::Number, row, Some(i64::from(number)));
         row
     }
 
     /// The row of the attempt's task.
     #[must_use]
+    #[inline]
     pub fn task(&self, row: usize) -> Option<usize> {
         self.rows.task.get(row).map(|&t| t as usize)
     }
 
     /// The attempt's number within its task, the last part of its id.
     #[must_use]
+    #[inline]
     pub fn number(&self, row: usize) -> Option<u32> {
         self.label(Label::Number, row).and_then(|n| u32::try_from(n).ok())
     }
 
     /// How the attempt ended.
     #[must_use]
+    #[inline]
     pub fn outcome(&self, row: usize) -> Outcome {
         self.rows.outcomes.get(row).copied().unwrap_or_default()
     }
 
     /// The time of a point in the attempt's life.
     #[must_use]
+    #[inline]
     pub fn time(&self, row: usize, point: TimePoint) -> Option<Timestamp> {
         self.rows.times.get(point as usize, row).map(Timestamp::from_millis)
     }
@@ -113,13 +124,20 @@ impl Attempts {
     /// The time between two points; `None` if either is unknown or the clock ran backwards.
     #[must_use]
     #[doc(hidden)]
+    #[inline]
     pub fn span(&self, row: usize, from: TimePoint, to: TimePoint) -> Option<Millis> {
         Millis::between(self.time(row, from)?, self.time(row, to)?)
     }
 
     /// The time from launch to end.
     #[must_use]
+    #[inline]
     pub fn run_time(&self, row: usize) -> Option<Millis> {
+        if self.len() > RunTimes::TOO_FEW
+            && let Some(known) = self.rows.run_times.get_or_init(|| RunTimes::of(self)).get(row)
+        {
+            return Some(known);
+        }
         self.span(row, TimePoint::Start, TimePoint::Finish)
     }
 
@@ -127,6 +145,7 @@ impl Attempts {
     /// waited for the driver to fetch it.
     #[must_use]
     #[doc(hidden)]
+    #[inline]
     pub fn work_end(&self, row: usize) -> Option<Timestamp> {
         let finish = self.time(row, TimePoint::Finish)?;
         let fetched = self.time(row, TimePoint::GettingResult);
@@ -136,6 +155,7 @@ impl Attempts {
 
     /// The host that ran the attempt.
     #[must_use]
+    #[inline]
     pub fn node(&self, row: usize) -> Option<Symbol> {
         self.symbol(Label::Node, row)
     }
@@ -162,6 +182,7 @@ impl Attempts {
 
     /// The executor that ran the attempt (Spark), by its id.
     #[must_use]
+    #[inline]
     pub fn executor(&self, row: usize) -> Option<Symbol> {
         self.symbol(Label::Executor, row)
     }
@@ -169,6 +190,7 @@ impl Attempts {
     /// The attempt's own numeric id ("Task ID" in Spark).
     #[must_use]
     #[doc(hidden)]
+    #[inline]
     pub fn id(&self, row: usize) -> Option<u64> {
         self.label(Label::Id, row).and_then(|id| u64::try_from(id).ok())
     }
@@ -182,6 +204,7 @@ impl Attempts {
 
     /// Whether the attempt was launched while another attempt of its task was running.
     #[must_use]
+    #[inline]
     pub fn is_speculative(&self, row: usize) -> Option<bool> {
         self.label(Label::Speculative, row).map(|flag| flag != 0)
     }
@@ -189,24 +212,28 @@ impl Attempts {
     /// The value of a counter; negative if the log says so.
     #[must_use]
     #[doc(hidden)]
+    #[inline]
     pub fn counter(&self, row: usize, counter: Counter) -> Option<i64> {
         self.rows.counters.get(counter.index(), row)
     }
 
     /// The value of a counter that cannot be negative; `None` if it is.
     #[must_use]
+    #[inline]
     pub fn count(&self, row: usize, counter: Counter) -> Option<u64> {
         self.counter(row, counter).and_then(|value| u64::try_from(value).ok())
     }
 
     /// The value of a counter in bytes.
     #[must_use]
+    #[inline]
     pub fn bytes(&self, row: usize, counter: Counter) -> Option<Bytes> {
         self.count(row, counter).map(Bytes::new)
     }
 
     /// The value of a counter in milliseconds.
     #[must_use]
+    #[inline]
     pub fn millis(&self, row: usize, counter: Counter) -> Option<Millis> {
         self.count(row, counter).map(Millis::new)
     }
@@ -215,6 +242,7 @@ impl Attempts {
     /// large.
     #[must_use]
     #[doc(hidden)]
+    #[inline]
     pub fn unreadable(&self, row: usize) -> CounterMask {
         if self.rows.any_unreadable.is_empty() {
             return CounterMask::default();
@@ -236,9 +264,20 @@ impl Attempts {
         self.rows.unreadable.values().filter(|unreadable| !unreadable.and(counters).is_empty()).count() as u64
     }
 
+    /// Passes each value of a counter with its row, in order: less work than a question for each row.
+    #[doc(hidden)]
+    pub fn each_count(&self, counter: Counter, mut take: impl FnMut(usize, u64)) {
+        self.rows.counters.each(counter.index(), |row, value| {
+            if let Ok(value) = u64::try_from(value) {
+                take(row, value);
+            }
+        });
+    }
+
     /// The sum of these counters of an attempt; `None` if it has none of them, or one cannot be read.
     #[must_use]
     #[doc(hidden)]
+    #[inline]
     pub fn total(&self, row: usize, counters: &[Counter]) -> Option<u64> {
         if self.unreadable(row).has_any(counters) {
             return None;
@@ -288,10 +327,12 @@ impl Attempts {
         self.rows.progress.get(row)
     }
 
+    #[inline]
     fn label(&self, label: Label, row: usize) -> Option<i64> {
         self.rows.labels.get(label as usize, row)
     }
 
+    #[inline]
     fn symbol(&self, label: Label, row: usize) -> Option<Symbol> {
         self.label(label, row).and_then(|s| u32::try_from(s).ok()).map(Symbol::from_index)
     }
@@ -324,6 +365,7 @@ impl Attempts {
             + rows.task.capacity() * size_of::<u32>()
             + rows.outcomes.capacity() * size_of::<Outcome>()
             + rows.times.held()
+            + rows.run_times.get().map_or(0, RunTimes::held)
             + rows.labels.held()
             + rows.counters.held()
             + rows.others.held()

@@ -131,6 +131,22 @@ impl<const N: usize> Columns<N> {
         }
     }
 
+    /// Passes each value of the column at `index` with its row, in order.
+    #[inline]
+    pub(super) fn each(&self, index: usize, mut take: impl FnMut(usize, i64)) {
+        let Some(slot) = self.slot(index) else { return };
+        match &self.cells {
+            Cells::Columns(columns) => {
+                columns.get(slot).into_iter().for_each(|column| column.each(&mut take))
+            }
+            Cells::OfFewRows { rows, values } => {
+                let column = values.get(slot * rows..(slot + 1) * rows).unwrap_or_default();
+                let known = column.iter().enumerate().filter(|(_, value)| **value != ABSENT);
+                known.for_each(|(row, value)| take(row, *value));
+            }
+        }
+    }
+
     /// The sum of the column at `index`; `None` if no row has a value.
     pub(super) fn sum(&self, index: usize) -> Option<i128> {
         let slot = self.slot(index)?;

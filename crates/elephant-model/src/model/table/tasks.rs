@@ -70,6 +70,7 @@ impl Tasks {
 
     /// The task's number within the job, the last part of its id.
     #[must_use]
+    #[inline]
     pub fn number(&self, row: usize) -> Option<u32> {
         self.get(row, Field::Number).and_then(|n| u32::try_from(n).ok())
     }
@@ -88,6 +89,7 @@ impl Tasks {
 
     /// How the task ended.
     #[must_use]
+    #[inline]
     pub fn outcome(&self, row: usize) -> Outcome {
         self.rows.outcomes.get(row).copied().unwrap_or_default()
     }
@@ -99,6 +101,7 @@ impl Tasks {
 
     /// The row of the task's representative attempt.
     #[must_use]
+    #[inline]
     pub fn representative(&self, row: usize) -> Option<usize> {
         self.get(row, Field::Representative).and_then(|r| usize::try_from(r).ok())
     }
@@ -178,6 +181,7 @@ impl Tasks {
             + self.rows.split_hosts.capacity() * size_of::<Symbol>()
     }
 
+    #[inline]
     fn get(&self, row: usize, field: Field) -> Option<i64> {
         self.rows.fields.get(field as usize, row)
     }

@@ -45,6 +45,14 @@ impl Attempts {
         Some(millis * i128::from(NANOS_PER_MILLI) + i128::from(beyond.unwrap_or_default()))
     }
 
+    /// Passes nanoseconds of a counter of milliseconds with their rows; those of a row add up to its [`Self::nanos`].
+    pub fn each_nanos(&self, counter: Counter, mut take: impl FnMut(usize, i128)) {
+        self.each_count(counter, |row, millis| take(row, i128::from(millis) * i128::from(NANOS_PER_MILLI)));
+        if let Some(column) = column(counter) {
+            self.rows.counters.each(column, |row, nanos| take(row, i128::from(nanos)));
+        }
+    }
+
     /// What the nanoseconds beyond the milliseconds of all attempts add up to, to the nearest millisecond.
     pub(super) fn rounded_beyond(&self, counter: Counter) -> i128 {
         let nanos = column(counter).and_then(|column| self.rows.counters.sum(column)).unwrap_or_default();

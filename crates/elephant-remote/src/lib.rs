@@ -1,7 +1,7 @@
 //! Storages across a network: object stores, Hadoop's file system, web servers, and Spark's history servers.
 //!
 //! The clients are asynchronous. One small runtime drives them, which is hidden from other crates: each
-//! call blocks its thread. [`transfer`] continues after a broken connection, and compares what arrives with what was
+//! call blocks its thread. `transfer` continues after a broken connection, and compares what arrives with what was
 //! listed.
 
 mod address;

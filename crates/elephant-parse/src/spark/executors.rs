@@ -113,7 +113,7 @@ fn add(totals: &mut ExecutorTotals, attempts: &Attempts, row: usize) {
 fn add_counters(attempts: &Attempts, mut add: impl FnMut(usize, &dyn Fn(&mut ExecutorTotals))) {
     let mut millis = |counter, sum: fn(&mut ExecutorTotals) -> &mut Option<Millis>| {
         attempts.each_count(counter, |row, value| {
-            add(row, &|totals| raise(sum(totals), Some(Millis::new(value))))
+            add(row, &|totals| raise(sum(totals), Some(Millis::new(value))));
         });
     };
     millis(Counter::ExecutorRunTime, |totals| &mut totals.run_time);
@@ -121,7 +121,7 @@ fn add_counters(attempts: &Attempts, mut add: impl FnMut(usize, &dyn Fn(&mut Exe
     millis(Counter::GcTimeMillis, |totals| &mut totals.gc_time);
     let mut bytes = |counter, sum: fn(&mut ExecutorTotals) -> &mut Option<Bytes>| {
         attempts.each_count(counter, |row, value| {
-            add(row, &|totals| raise(sum(totals), Some(Bytes::new(value))))
+            add(row, &|totals| raise(sum(totals), Some(Bytes::new(value))));
         });
     };
     bytes(Counter::InputBytes, |totals| &mut totals.input);

@@ -7,7 +7,7 @@ use elephant_analysis::root_cause::{Collector, Places, Roots};
 use elephant_analysis::task_time::{time_of, time_of_parts, time_of_tasks};
 use elephant_base::units::Millis;
 use elephant_model::diagnosis::taken_away;
-use elephant_model::model::table::{Attempts, EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use elephant_model::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use elephant_model::model::{Application, Engine, Status};
 use elephant_rule::finding::{Failure, Measure};
 
@@ -69,17 +69,13 @@ impl Cost {
             let outcome = groups.get(place).map(|group| group.attempts.outcome(row));
             outcome == Some(Outcome::Failed) || is_taken(place, row) || is_denied(place, row)
         };
-        let any_lost = groups
-            .iter()
-            .enumerate()
-            .any(|(place, group)| (0..group.attempts.len()).any(|row| is_lost(place, row)));
+        let has_lost =
+            |(place, group): (usize, &TaskGroup)| (0..group.attempts.len()).any(|row| is_lost(place, row));
+        if !groups.iter().enumerate().any(has_lost) {
+            return Self::without_loss(app, several);
+        }
         for (place, group) in groups.iter().enumerate() {
             let attempts = &group.attempts;
-            if !any_lost {
-                cost.add_quiet(attempts);
-                cost.add_failed_tasks(app, group, (0, several));
-                continue;
-            }
             collector.add_rows(group, |row| is_lost(place, row), |_| true);
             let mut failed_tasks = BTreeSet::new();
             for row in 0..attempts.len() {
@@ -109,29 +105,33 @@ impl Cost {
             cost.add_failed_tasks(app, group, (failed_tasks.len() as u64, several));
         }
         cost.roots = collector.finish();
-        if cost.lost > 0 {
-            cost.ran = time_of_tasks(app);
-            let waits: Vec<_> = groups.iter().map(|group| waiting_for_maps(app, group)).collect();
-            let waited = |place: usize, row: usize| waits.get(place).map_or(0, |wait| wait(row));
-            let of_others =
-                |place, row| (!is_lost(place, row)).then(|| Millis::new(waited(place, row).unsigned_abs()));
-            let others = time_of_parts(app, of_others);
-            let all = time_of_parts(app, |place, row| of_others(place, row).or(Some(Millis::ZERO)));
-            cost.any = time_of(app, is_lost);
-            cost.alone = Millis::new(all.get().saturating_sub(others.get()));
-        }
+        cost.ran = time_of_tasks(app);
+        let waits: Vec<_> = groups.iter().map(|group| waiting_for_maps(app, group)).collect();
+        let waited = |place: usize, row: usize| waits.get(place).map_or(0, |wait| wait(row));
+        let of_others =
+            |place, row| (!is_lost(place, row)).then(|| Millis::new(waited(place, row).unsigned_abs()));
+        let others = time_of_parts(app, of_others);
+        let all = time_of_parts(app, |place, row| of_others(place, row).or(Some(Millis::ZERO)));
+        cost.any = time_of(app, is_lost);
+        cost.alone = Millis::new(all.get().saturating_sub(others.get()));
         cost
     }
 
-    /// Adds attempts of an application that lost none: where they ran does not matter.
-    fn add_quiet(&mut self, attempts: &Attempts) {
-        self.attempts += attempts.len() as u64;
-        for row in 0..attempts.len() {
-            match attempts.run_time(row) {
-                Some(time) => self.all_time = self.all_time + time,
-                None => self.any_open |= attempts.time(row, TimePoint::Start).is_some(),
+    /// The costs of an application that lost no attempt: where its attempts ran does not matter.
+    fn without_loss(app: &Application, several: f64) -> Self {
+        let mut cost = Self { roots: Collector::new(app).finish(), ..Self::default() };
+        for group in &app.groups {
+            let attempts = &group.attempts;
+            cost.attempts += attempts.len() as u64;
+            for row in 0..attempts.len() {
+                match attempts.run_time(row) {
+                    Some(time) => cost.all_time = cost.all_time + time,
+                    None => cost.any_open |= attempts.time(row, TimePoint::Start).is_some(),
+                }
             }
+            cost.add_failed_tasks(app, group, (0, several));
         }
+        cost
     }
 
     fn add_failed_tasks(&mut self, app: &Application, group: &TaskGroup, (failed, several): (u64, f64)) {

@@ -137,7 +137,9 @@ impl<const N: usize> Columns<N> {
         let Some(slot) = self.slot(index) else { return };
         match &self.cells {
             Cells::Columns(columns) => {
-                columns.get(slot).into_iter().for_each(|column| column.each(&mut take))
+                if let Some(column) = columns.get(slot) {
+                    column.each(take);
+                }
             }
             Cells::OfFewRows { rows, values } => {
                 let column = values.get(slot * rows..(slot + 1) * rows).unwrap_or_default();

@@ -7,7 +7,7 @@ mod others;
 mod reorder;
 mod run_times;
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use self::label::Label;
 use self::nanos::COLUMNS;
@@ -38,8 +38,9 @@ struct AttemptRows {
     task: Vec<u32>,
     outcomes: Vec<Outcome>,
     times: Columns<{ TimePoint::COUNT }>,
-    /// From the first question for one until a time changes.
-    run_times: OnceLock<RunTimes>,
+    /// From the end of building until a time changes: while a parser asks and sets in turn, each change would cost a
+    /// pass over all rows.
+    run_times: Option<RunTimes>,
     labels: Columns<{ Label::COUNT }>,
     /// The counters, and what nanoseconds add to those that are logged in them.
     counters: Columns<COLUMNS>,
@@ -88,7 +89,7 @@ impl Attempts {
         let row = self.rows.task.len();
         self.rows.task.push(task);
         self.rows.outcomes.push(Outcome::Unfinished);
-        self.rows.run_times.take();
+        self.rows.run_times = None;
         self.set_label(Label::Number, row, Some(i64::from(number)));
         row
     }
@@ -133,12 +134,8 @@ impl Attempts {
     #[must_use]
     #[inline]
     pub fn run_time(&self, row: usize) -> Option<Millis> {
-        if self.len() > RunTimes::TOO_FEW
-            && let Some(known) = self.rows.run_times.get_or_init(|| RunTimes::of(self)).get(row)
-        {
-            return Some(known);
-        }
-        self.span(row, TimePoint::Start, TimePoint::Finish)
+        let known = self.rows.run_times.as_ref().and_then(|run_times| run_times.get(row));
+        known.or_else(|| self.span(row, TimePoint::Start, TimePoint::Finish))
     }
 
     /// When the attempt had done its work and gave its slot back: the end, or the moment from which a finished result only
@@ -346,6 +343,7 @@ impl Attempts {
             return;
         }
         self.rows.times.shrink();
+        self.rows.run_times = (self.len() > RunTimes::TOO_FEW).then(|| RunTimes::of(self));
         self.rows.labels.shrink();
         self.rows.counters.shrink();
         self.rows.task.shrink_to_fit();
@@ -365,7 +363,7 @@ impl Attempts {
             + rows.task.capacity() * size_of::<u32>()
             + rows.outcomes.capacity() * size_of::<Outcome>()
             + rows.times.held()
-            + rows.run_times.get().map_or(0, RunTimes::held)
+            + rows.run_times.as_ref().map_or(0, RunTimes::held)
             + rows.labels.held()
             + rows.counters.held()
             + rows.others.held()

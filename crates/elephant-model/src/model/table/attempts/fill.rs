@@ -18,7 +18,7 @@ impl Attempts {
     /// Sets when the attempt reached a point; `None` for unknown.
     pub fn set_time(&mut self, row: usize, point: TimePoint, at: Option<Timestamp>) {
         self.rows.times.set(point as usize, row, at.map(Timestamp::as_millis));
-        self.rows.run_times.take();
+        self.rows.run_times = None;
     }
 
     /// Sets the node that the attempt ran on.

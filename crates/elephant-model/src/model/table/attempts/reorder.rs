@@ -23,7 +23,7 @@ impl Attempts {
         rows.task = order.iter().filter_map(|&row| rows.task.get(row).copied()).collect();
         rows.outcomes = order.iter().filter_map(|&row| rows.outcomes.get(row).copied()).collect();
         rows.times.reorder(order);
-        rows.run_times.take();
+        rows.run_times = None;
         rows.labels.reorder(order);
         rows.counters.reorder(order);
         rows.others.rename(places);

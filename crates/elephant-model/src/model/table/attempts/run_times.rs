@@ -49,11 +49,15 @@ mod tests {
             attempts.set_time(row, TimePoint::Start, at(1000));
             attempts.set_time(row, TimePoint::Finish, at(1000 + 10 * i64::try_from(row).unwrap()));
         }
+        attempts.shrink();
+        assert!(attempts.rows.run_times.is_some());
         assert_eq!(attempts.run_time(7), Some(Millis::new(70)));
         attempts.set_time(7, TimePoint::Finish, at(3000));
         attempts.set_time(8, TimePoint::Finish, None);
         attempts.set_time(9, TimePoint::Finish, at(999));
         attempts.set_time(10, TimePoint::Finish, at(1000 + (1 << 40)));
+        assert!(attempts.rows.run_times.is_none());
+        attempts.shrink();
         let run_times =
             |rows: std::ops::Range<usize>| rows.map(|row| attempts.run_time(row)).collect::<Vec<_>>();
         assert_eq!(

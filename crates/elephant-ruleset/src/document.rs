@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::exceptions::{self, ExceptionRule};
-use super::identity::Identifying;
+use super::identity::{Compile, Identifying};
 use super::known::KnownIds;
 use super::scope::{Pattern, Scope, Specificity};
 use super::suppression::Suppression;
@@ -96,7 +96,7 @@ impl Content {
             if has("suppress") {
                 content.suppressions.extend(Suppression::read(file, &lines, &entries, problems));
             } else if has("identify") {
-                content.identifying.extend(Identifying::read(file, &entries, problems));
+                content.identifying.extend(Identifying::read(file, &entries, Compile::Now, problems));
             } else if has(exceptions::KEY) {
                 content.exceptions.extend(exceptions::of_document(file, &entries, problems));
             } else if has("rule") {

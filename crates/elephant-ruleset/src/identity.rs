@@ -1,7 +1,7 @@
 //! To which job, flow, task and owner a run belongs, by a list of settings (`rules/identity.yaml`) that users can extend.
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use elephant_base::state::State;
 use elephant_model::model::Application;
@@ -59,8 +59,23 @@ pub(super) struct Identifying {
 #[derive(Debug, Clone)]
 struct Source {
     name: String,
-    /// Its first group is the value.
-    pattern: Option<Regex>,
+    pattern: Option<Pattern>,
+}
+
+/// A regular expression whose first group is the value.
+#[derive(Debug, Clone)]
+struct Pattern {
+    expression: String,
+    compiled: OnceLock<Result<Regex, String>>,
+}
+
+/// When regular expressions are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compile {
+    /// When they are read, so that mistakes are told.
+    Now,
+    /// When a value is first searched: most runs need few of them, and compiling all would be a quarter of a small run.
+    WhenUsed,
 }
 
 /// The built-in list.
@@ -72,7 +87,9 @@ static BUILT_IN: LazyLock<Vec<Identifying>> = LazyLock::new(|| {
     let entries = nodes
         .iter()
         .filter_map(|node| if let Kind::Map(entries) = &node.kind { Some(entries) } else { None });
-    entries.filter_map(|entries| Identifying::read(&file, entries, &mut problems)).collect()
+    entries
+        .filter_map(|entries| Identifying::read(&file, entries, Compile::WhenUsed, &mut problems))
+        .collect()
 });
 
 impl JobIdentity {
@@ -110,6 +127,7 @@ impl Identifying {
     pub(super) fn read(
         file: &Arc<RuleFile>,
         entries: &[(Spanned<String>, Node)],
+        compile: Compile,
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut document = Self { scheduler: String::new(), sources: Default::default(), links: Vec::new() };
@@ -119,7 +137,9 @@ impl Identifying {
             let read = match (key.value.as_str(), field) {
                 (_, Some(field)) => node.read::<Vec<String>>().map(|written| {
                     let sources = written.iter().filter_map(|source| {
-                        Source::parse(source).map_err(|why| problems.error(file, &node.span, why, None)).ok()
+                        Source::parse(source, compile)
+                            .map_err(|why| problems.error(file, &node.span, why, None))
+                            .ok()
                     });
                     let sources: Vec<Source> = sources.collect();
                     if let Some(known) = document.sources.get_mut(field) {
@@ -175,21 +195,19 @@ impl Identifying {
 }
 
 impl Source {
-    fn parse(written: &str) -> Result<Self, String> {
+    fn parse(written: &str, compile: Compile) -> Result<Self, String> {
         let (name, pattern) = match written.split_once(" /") {
             Some((name, rest)) => {
                 let expression = rest
                     .strip_suffix('/')
                     .ok_or_else(|| format!("the regular expression in \"{written}\" has no / at its end"))?;
-                let regex = RegexBuilder::new(expression).size_limit(MAX_REGEX).build();
-                let regex =
-                    regex.map_err(|error| format!("invalid regular expression in \"{written}\": {error}"))?;
-                if regex.captures_len() < 2 {
-                    return Err(format!(
-                        "the regular expression in \"{written}\" has no group (…) for the value"
-                    ));
+                let pattern = Pattern { expression: expression.to_owned(), compiled: OnceLock::new() };
+                if compile == Compile::Now {
+                    pattern
+                        .regex()
+                        .map_err(|why| format!("the regular expression in \"{written}\" {why}"))?;
                 }
-                (name, Some(regex))
+                (name, Some(pattern))
             }
             None => (written, None),
         };
@@ -210,7 +228,7 @@ impl Source {
 
     fn part_of(&self, text: &str) -> Option<String> {
         let part = match &self.pattern {
-            Some(pattern) => pattern.captures(text)?.get(1)?.as_str(),
+            Some(pattern) => pattern.regex().ok()?.captures(text)?.get(1)?.as_str(),
             None => text,
         };
         let part = part.trim();
@@ -223,6 +241,22 @@ impl Source {
         let mut found = queries.filter_map(|query| self.part_of(query.description.as_deref()?));
         let first = found.next()?;
         found.all(|other| other == first).then_some(first)
+    }
+}
+
+impl Pattern {
+    /// The compiled expression, or what is wrong with it.
+    fn regex(&self) -> Result<&Regex, &str> {
+        let compile = || {
+            let regex = RegexBuilder::new(&self.expression).size_limit(MAX_REGEX).build();
+            let regex = regex.map_err(|error| format!("is invalid: {error}"))?;
+            if regex.captures_len() < 2 {
+                Err("has no group (…) for the value".to_owned())
+            } else {
+                Ok(regex)
+            }
+        };
+        self.compiled.get_or_init(compile).as_ref().map_err(String::as_str)
     }
 }
 

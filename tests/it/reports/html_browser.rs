@@ -404,8 +404,12 @@ fn pasted_links_lead_to_their_targets() {
             .filter(e => e.id !== '' && e.closest('details:not([open])') === null).map(e => e.id)";
         let ids: Vec<String> = serde_json::from_value(browser.value(ids)).unwrap();
         assert!(ids.len() > 6, "{ids:?}");
-        for id in ids {
-            for address in [id.clone(), format!("{id}?"), format!("{id}?sort=-wasted")] {
+        let last = ids.len() - 1;
+        for (at, id) in ids.into_iter().enumerate() {
+            // Which target it is does not change how the rest of an address is read.
+            let with_view = [format!("{id}?"), format!("{id}?sort=-wasted")];
+            let with_view = with_view.into_iter().filter(|_| at == 0 || at == last);
+            for address in std::iter::once(id.clone()).chain(with_view) {
                 browser.open_at(&source, &address);
                 let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))";
                 browser.value(drawn);

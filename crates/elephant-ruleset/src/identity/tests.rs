@@ -123,7 +123,9 @@ fn read(text: &str) -> (Vec<Identifying>, Vec<String>) {
     let entries = nodes
         .iter()
         .filter_map(|node| if let Kind::Map(entries) = &node.kind { Some(entries) } else { None });
-    let read = entries.filter_map(|entries| Identifying::read(&file, entries, &mut problems)).collect();
+    let read = entries
+        .filter_map(|entries| Identifying::read(&file, entries, Compile::Now, &mut problems))
+        .collect();
     (read, problems.into_vec(&[file]).iter().map(ToString::to_string).collect())
 }
 
@@ -132,7 +134,7 @@ fn mistakes_are_told() {
     for (text, expected) in [
         ("identify: a\n", "names the settings of a job, flow or task"),
         ("identify: a\nflows: [x]\nflow: [x]\n", "has no key \"flows\""),
-        ("identify: a\nflow: ['x /(/']\n", "invalid regular expression"),
+        ("identify: a\nflow: ['x /(/']\n", "is invalid"),
         ("identify: a\nflow: ['x /y/']\n", "has no group"),
         ("identify: a\nflow: ['x /y']\n", "has no / at its end"),
         ("identify: a\nflow: ['x y']\n", "is no setting"),

@@ -44,8 +44,8 @@ pub(super) fn settled<'f>(case: &Case<'_>, grouped: Grouped<'f>) -> Settled<'f> 
     Settled { findings, troubles, recommended: values.recommended, without }
 }
 
-/// Troubles of settings that all stay are at most low, and are removed if changing the settings would do no good.
-/// Troubles of short tasks are removed, too, if fewer tasks would do no good. Their findings get the same severities.
+/// Troubles of settings that all stay are at most low, and are removed if changing the settings would do no good or nothing
+/// else is left to do. Troubles of short tasks are removed, too, if fewer tasks would do no good. Their findings get the same severities.
 fn excuse_right_settings(troubles: &mut Vec<Trouble>, findings: &mut [Finding], without: &WithoutChange) {
     let stays = |trouble: &&mut Trouble| match trouble.kind {
         TroubleKind::Settings => without.all.contains(&trouble.id),
@@ -55,12 +55,14 @@ fn excuse_right_settings(troubles: &mut Vec<Trouble>, findings: &mut [Finding], 
         _ => false,
     };
     for trouble in troubles.iter_mut().filter(stays) {
-        if without.no_good.contains(&trouble.id) {
-            trouble.cap(findings, &Cap { at_most: Severity::None, why: CapReason::NoGood });
+        let is_no_good = without.no_good.contains(&trouble.id);
+        let why = if is_no_good { CapReason::NoGood } else { CapReason::SettingsStay };
+        let is_left = !is_no_good && trouble.advice.iter().any(|advice| advice.kept_because.is_none());
+        let at_most = if is_left { Severity::Low } else { Severity::None };
+        trouble.cap(findings, &Cap { at_most, why });
+        if !is_left {
             let own = findings.iter_mut().filter(|finding| trouble.tells(finding).is_some());
             own.for_each(|finding| finding.advice.clear());
-        } else {
-            trouble.cap(findings, &Cap { at_most: Severity::Low, why: CapReason::SettingsStay });
         }
     }
     troubles.retain(|trouble| trouble.severity > Severity::None);

@@ -964,10 +964,25 @@ fn of_two_caps_the_lower_one_decides() {
     let mut settings = finding("a", TroubleKind::Settings, Subject::Application, Severity::Severe);
     settings.cap(Cap { at_most: Severity::Moderate, why: CapReason::SmallRun });
     let limit = change("spark.dynamicAllocation.maxExecutors", "", "9");
-    let mut findings = [advised(settings, &[limit])];
+    let mut settings = advised(settings, &[limit]);
+    settings.advice.push("start executors earlier".into());
+    let mut findings = [settings];
     diagnosed(&app(), &mut findings);
     let [found] = findings;
     assert_eq!((found.severity, found.raw_severity), (Severity::Low, Severity::Severe));
     assert_eq!(found.caps.deciding().map(|cap| &cap.why), Some(&CapReason::SettingsStay));
     assert_eq!(found.caps.iter().count(), 2);
+}
+
+/// "Keep it" is no advice.
+#[test]
+fn settings_that_stay_are_no_trouble_if_nothing_else_is_advised() {
+    let settings = finding("a", TroubleKind::Settings, Subject::Application, Severity::Severe);
+    let mut findings = [advised(settings, &[change("spark.dynamicAllocation.maxExecutors", "", "9")])];
+    assert!(diagnosed(&app(), &mut findings).troubles.is_empty());
+    let [found] = findings;
+    assert_eq!(
+        (found.severity, found.raw_severity, found.advice.len()),
+        (Severity::None, Severity::Severe, 0)
+    );
 }

@@ -77,6 +77,31 @@ fn memory_is_compared_with_the_peaks_of_executors_and_tasks() {
 }
 
 #[test]
+fn memory_of_runs_that_cannot_be_replayed_is_judged_too() {
+    let checks = |path: &str, memory: &str| -> Vec<(String, String)> {
+        let report = json(&[path, "--memory", memory]);
+        let apps = report["applications"].as_array().unwrap().iter().filter(|app| app["replay"].is_null());
+        let checks = apps.flat_map(|app| app["memory_checks"].as_array().expect("a check").clone());
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        checks.map(|check| (text(&check["memory"]["fit"]), text(&check["memory"]["of"]))).collect()
+    };
+    let dags = "testdata/heuristics/tez-mapper-memory";
+    let smaller = checks(dags, "1m");
+    assert!(smaller.len() > 3);
+    assert!(smaller.iter().all(|(fit, of)| fit == "would_break" && of == "task_container"), "{smaller:?}");
+    let larger = checks(dags, "1t");
+    assert!(larger.iter().all(|(fit, _)| fit == "safe"), "{larger:?}");
+    // A failed job may have needed more than it used.
+    let failed = checks("testdata/heuristics/job-exception", "1t");
+    assert!(!failed.is_empty() && failed.iter().all(|(fit, _)| fit == "unknown"), "{failed:?}");
+    let shown = text(&[dags, "--memory", "1m", "--details"]);
+    assert!(shown.contains("with 1 MiB of memory: would break: a task used up to"), "{shown}");
+    assert!(shown.contains("would break 5 applications"), "{shown}");
+    let without = json(&[dags, "--reducers", "3"]);
+    assert_eq!(without["applications"][0].get("memory_checks"), None);
+}
+
+#[test]
 fn containers_of_tasks_change_the_cost_of_a_job() {
     let report = json(&["testdata/done", "--memory", "256m"]);
     let replays = report["applications"].as_array().unwrap().iter().map(|app| &app["replay"]);

@@ -1,4 +1,4 @@
-//! Containers of map and reduce tasks.
+//! Containers of map and reduce tasks, and of those of DAGs.
 
 use super::{MemoryFit, MemoryHolder, with_room};
 use crate::metrics::MetricParams;
@@ -10,19 +10,23 @@ use elephant_model::model::table::{TaskGroup, TaskKind};
 
 #[doc(hidden)]
 impl MemoryFit {
-    /// Whether containers of this size would hold the tasks of a MapReduce job.
+    /// Whether containers of this size would hold the tasks of a MapReduce job, or of a DAG of Tez.
     #[must_use]
     pub fn of_tasks(app: &Application, params: &MetricParams, container: Bytes) -> Self {
         if app.uberized == Some(true) {
             return Self::unknown("all tasks ran in the container of the application master");
         }
-        let kinds =
-            [(TaskKind::Map, MemoryHolder::MapContainer), (TaskKind::Reduce, MemoryHolder::ReduceContainer)];
-        let fits = kinds.into_iter().filter_map(|(kind, of)| {
-            let group = app.group(kind).filter(|group| !group.tasks.is_empty())?;
-            Some(Self::of_kind(app, (group, of), params.container(app, kind), container))
+        let fits = app.groups.iter().filter(|group| !group.tasks.is_empty()).filter_map(|group| {
+            let of = match group.kind {
+                TaskKind::Map => MemoryHolder::MapContainer,
+                TaskKind::Reduce => MemoryHolder::ReduceContainer,
+                TaskKind::Vertex(_) => MemoryHolder::TaskContainer,
+                TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => return None,
+            };
+            Some(Self::of_kind(app, (group, of), params.container(app, group.kind), container))
         });
-        fits.reduce(Self::or_worse).unwrap_or_else(|| Self::unknown("the job history has no tasks"))
+        let fit = fits.reduce(Self::or_worse);
+        fit.unwrap_or_else(|| Self::unknown("the job history has no tasks")).of_whole_run(app)
     }
 
     fn of_kind(
@@ -37,8 +41,12 @@ impl MemoryFit {
         match peak(group) {
             Some(peak) => Self::of_peak(of, (peak, with_room(peak)), container),
             None => Self::unknown(format!(
-                "no {} task reports {}",
-                group.kind.name(),
+                "no {}task reports {}",
+                match group.kind {
+                    TaskKind::Map => "map ",
+                    TaskKind::Reduce => "reduce ",
+                    _ => "",
+                },
                 Counter::PhysicalMemoryBytes.name()
             )),
         }

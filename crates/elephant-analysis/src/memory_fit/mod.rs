@@ -7,6 +7,7 @@ mod mapreduce;
 mod spark;
 
 use elephant_base::units::Bytes;
+use elephant_model::model::{Application, Status};
 
 use crate::executors::ROOM;
 
@@ -36,6 +37,8 @@ pub enum MemoryHolder {
     MapContainer,
     /// The container of a reduce task.
     ReduceContainer,
+    /// The container of a task of a DAG.
+    TaskContainer,
 }
 
 /// Whether a size would hold what was needed, and why.
@@ -80,6 +83,13 @@ pub enum MemoryReason {
         /// The most that was in use.
         peak: Bytes,
     },
+    /// The run was cut off, or what is known of it, so that it may have needed more.
+    CutOff {
+        /// What has the size.
+        of: MemoryHolder,
+        /// The most that was in use until then.
+        peak: Bytes,
+    },
     /// No peak is known.
     NotMeasured(String),
 }
@@ -105,6 +115,17 @@ impl MemoryFit {
         Self {
             fit: if is_more { MemoryVerdict::Unknown } else { MemoryVerdict::WouldBreak },
             why: MemoryReason::RanOut { of, with: now },
+        }
+    }
+
+    /// The verdict on the whole run: a peak is a lower limit of what it needed if the run failed or its history ends early.
+    fn of_whole_run(self, app: &Application) -> Self {
+        let is_whole = app.complete && !matches!(app.status, Status::Failed | Status::Killed);
+        match self.why {
+            MemoryReason::Peak { of, peak, .. } if !is_whole && self.fit < MemoryVerdict::WouldBreak => {
+                Self { fit: MemoryVerdict::Unknown, why: MemoryReason::CutOff { of, peak } }
+            }
+            why => Self { why, ..self },
         }
     }
 

@@ -37,7 +37,7 @@ impl MemoryFit {
             Some(of_container) => of_heap.or_worse(of_container),
             None => of_heap,
         };
-        fit.for_cores(spark, (of, peak), cores)
+        fit.for_cores(spark, (of, peak), cores).of_whole_run(app)
     }
 
     /// The verdict with another number of cores: with more, tasks need at least as much memory as was measured, with
@@ -122,6 +122,17 @@ mod tests {
         assert_eq!(fit(&app, 512, Some(8)), MemoryVerdict::WouldBreak);
         assert_eq!(fit(&app, 4096, Some(2)), MemoryVerdict::Safe);
         assert_eq!(fit(&app, 512, Some(2)), MemoryVerdict::Unknown);
+    }
+
+    #[test]
+    fn a_peak_of_a_part_of_a_run_is_a_lower_limit() {
+        let mut app = app(&[(JvmHeapMemory, 939)]);
+        app.complete = false;
+        assert_eq!(fit(&app, 512, None), MemoryVerdict::WouldBreak);
+        assert_eq!(fit(&app, 4096, None), MemoryVerdict::Unknown);
+        app.complete = true;
+        app.status = elephant_model::model::Status::Failed;
+        assert_eq!(fit(&app, 4096, None), MemoryVerdict::Unknown);
     }
 
     #[test]

@@ -31,6 +31,19 @@ pub struct ApplicationReplays {
     pub sources: Vec<String>,
     /// The replays, or why there are none.
     pub replays: Result<Replays, String>,
+    /// Whether changed memory would hold what the run needed, which takes no replay; empty if there are replays, whose
+    /// scenarios say so.
+    pub memory: Vec<MemoryCheck>,
+}
+
+/// Whether the memory of a change would be enough for a run that cannot be replayed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MemoryCheck {
+    /// The change.
+    pub change: Change,
+    /// Whether its memory would be enough.
+    pub fit: MemoryFit,
 }
 
 /// The replays of an application.
@@ -118,7 +131,9 @@ impl ApplicationReplays {
                 recorded.replays(&job.baseline, slots, || standard_of_job(&job), predict, scaling)
             }
         });
+        let memory = if replays.is_ok() { Vec::new() } else { recorded.memory_checks() };
         Self {
+            memory,
             id: app.id.clone(),
             name: app.name.clone(),
             user: app.user.clone(),
@@ -211,6 +226,12 @@ impl Recorded<'_> {
     fn cost_of(&self, prediction: &Prediction) -> Option<Cost> {
         let takes = self.cost(&prediction.takes)?;
         Some(Cost { saves: takes.subtracted_from(self.cost(&self.took)?.point), takes })
+    }
+
+    fn memory_checks(&self) -> Vec<MemoryCheck> {
+        let check =
+            |change: &Change| Some(MemoryCheck { fit: self.memory_fit(change)?, change: change.clone() });
+        self.settings.changes.iter().filter_map(check).collect()
     }
 
     fn memory_fit(&self, change: &Change) -> Option<MemoryFit> {

@@ -12,7 +12,7 @@ mod total;
 use std::path::PathBuf;
 
 use application::without_troubles;
-pub use application::{ApplicationReplays, Cost, PathStage, Replays, Scenario};
+pub use application::{ApplicationReplays, Cost, MemoryCheck, PathStage, Replays, Scenario};
 pub use elephant_analysis::memory_fit::{MemoryFit, MemoryHolder, MemoryReason, MemoryVerdict};
 pub use elephant_verdict::savings::{Amounts, Prediction, Range};
 pub use jobs::Job;

@@ -145,10 +145,15 @@ impl Total {
         applications: impl IntoIterator<Item = &'a ApplicationReplays>,
         changes: &[Change],
     ) -> Self {
+        let applications: Vec<&ApplicationReplays> = applications.into_iter().collect();
         let replayed: Vec<&Replays> =
-            applications.into_iter().filter_map(|app| app.replays.as_ref().ok()).collect();
+            applications.iter().filter_map(|app| app.replays.as_ref().ok()).collect();
         let total = |change: &Change| {
             let mut total = ChangeTotal::blank(change.clone());
+            let checks = applications.iter().flat_map(|app| &app.memory);
+            for check in checks.filter(|check| check.change == *change) {
+                *total.memory.entry(check.fit.fit).or_default() += 1;
+            }
             let of_change = |scenario: &&Scenario| scenario.change == *change;
             replayed
                 .iter()

@@ -13,7 +13,7 @@ use crate::text::TextOptions;
 use crate::words::{files_read, grouped, plural};
 use elephant_base::severity::Severity;
 use elephant_base::units::three_digits;
-use elephant_engine::whatif::{ApplicationReplays, Replays, Scenario, Total, WhatIfReport};
+use elephant_engine::whatif::{ApplicationReplays, ChangeTotal, Replays, Scenario, Total, WhatIfReport};
 
 /// Jobs on the first screen of a page.
 const MAX_FIRST: usize = 5;
@@ -52,7 +52,10 @@ fn answer<'a>(report: &WhatIfReport, jobs: &[JobView<'a>], summary: bool) -> Sec
         _ => format!("; they took {recorded}"),
     };
     let lead = format!("{} of {} replayed{took}", grouped(*replayed), plural(all, "application"));
-    let totals = (*replayed > 0).then(|| Block::List(effects::totals(changes, currency)));
+    // What memory would do needs no replay.
+    let is_known = |total: &&ChangeTotal| *replayed > 0 || !total.memory.is_empty();
+    let known: Vec<ChangeTotal> = changes.iter().filter(is_known).cloned().collect();
+    let totals = (!known.is_empty()).then(|| Block::List(effects::totals(&known, currency)));
     let told = match (all, summary) {
         (2.., _) => Media::ALL,
         (_, true) => Media::TEXT,

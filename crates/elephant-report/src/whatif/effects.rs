@@ -3,7 +3,9 @@
 use super::memory::{counted, sentence};
 use super::words::{self, with_error};
 use crate::words::{plural, small};
-use elephant_engine::whatif::{ApplicationReplays, ChangeTotal, Job, Prediction, Range, Scenario};
+use elephant_engine::whatif::{
+    ApplicationReplays, ChangeTotal, Job, MemoryCheck, Prediction, Range, Scenario,
+};
 
 /// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1 application; 0.3 core-hours
 /// less; unknown in 2 applications".
@@ -33,8 +35,9 @@ pub(super) fn totals(changes: &[ChangeTotal], currency: Option<&str>) -> Vec<Str
 
 /// The effect of a change over all applications.
 fn effect(total: &ChangeTotal, currency: Option<&str>) -> String {
-    if total.known == 0 && total.unknown > 0 {
-        let parts = [unknown(total)].into_iter().chain(counted(&total.memory));
+    if total.known == 0 && (total.unknown > 0 || !total.memory.is_empty()) {
+        let unknown = (total.unknown > 0).then(|| unknown(total));
+        let parts = unknown.into_iter().chain(counted(&total.memory));
         return parts.collect::<Vec<_>>().join("; ");
     }
     let mut parts = vec![match &total.saves_ms {
@@ -151,7 +154,18 @@ fn without_saved_time(job: &Job<'_>, currency: Option<&str>) -> String {
     let why = job.runs.iter().find_map(|run| run.replays.as_ref().err());
     let of_run = |text: String| if job.runs.len() > 1 { text } else { format!("{id}: {text}") };
     if let Some(why) = why.filter(|_| job.total.replayed == 0) {
-        return format!("{id}: cannot be replayed: {why}");
+        let alone = [format!("{id}: cannot be replayed: {why}")].into_iter();
+        let memory = match job.runs.as_slice() {
+            [run] => of_memory(&run.memory),
+            _ => job
+                .total
+                .changes
+                .iter()
+                .filter(|total| total.matters())
+                .map(|it| total(it, currency))
+                .collect(),
+        };
+        return alone.chain(memory).collect::<Vec<_>>().join("; ");
     }
     // What was asked for may save something else.
     let besides = match (job.total.changes.as_slice(), job.runs.as_slice()) {
@@ -161,6 +175,14 @@ fn without_saved_time(job: &Job<'_>, currency: Option<&str>) -> String {
     };
     let unknown = || unknown_to_all(job).map(|why| format!("effects unknown ({why})"));
     of_run(besides.or_else(unknown).unwrap_or_else(|| NONE.to_owned()))
+}
+
+/// "with 512 MiB of memory: would break: …", of a run that cannot be replayed.
+pub(super) fn of_memory(checks: &[MemoryCheck]) -> Vec<String> {
+    checks
+        .iter()
+        .map(|check| format!("with {}: {}", words::in_words(&check.change, false), sentence(&check.fit)))
+        .collect()
 }
 
 /// The effect of the only change of a run besides time, and whether memory would be enough; `None` if neither is known.

@@ -9,8 +9,8 @@ use super::super::json::{AmountsView, Each, Pairs, Tool, amounts, files, problem
 use super::{memory, shown, words};
 use elephant_base::units::Bytes;
 use elephant_engine::whatif::{
-    ApplicationReplays, Change, ChangeTotal, MemoryFit, MemoryReason, PathStage, Replays, Scaling,
-    ScalingPoint, Scenario, Total, WhatIfReport,
+    ApplicationReplays, Change, ChangeTotal, MemoryCheck, MemoryFit, MemoryReason, PathStage, Replays,
+    Scaling, ScalingPoint, Scenario, Total, WhatIfReport,
 };
 
 pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
@@ -109,7 +109,16 @@ struct ApplicationView<'a> {
     engine: &'static str,
     sources: &'a [String],
     unknown: Option<&'a str>,
+    /// Whether changed memory would be enough, in a run that cannot be replayed; absent without such a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_checks: Option<Each<'a, MemoryCheck, MemoryCheckView>>,
     replay: Option<ReplayView<'a>>,
+}
+
+#[derive(Serialize)]
+struct MemoryCheckView {
+    change: ChangeView,
+    memory: MemoryView,
 }
 
 fn application(app: &ApplicationReplays) -> ApplicationView<'_> {
@@ -119,6 +128,12 @@ fn application(app: &ApplicationReplays) -> ApplicationView<'_> {
         engine: app.engine.name(),
         sources: &app.sources,
         unknown: app.replays.as_ref().err().map(String::as_str),
+        memory_checks: (!app.memory.is_empty()).then(|| {
+            Each(&app.memory, |check| MemoryCheckView {
+                change: change(&check.change),
+                memory: memory(&check.fit),
+            })
+        }),
         replay: app.replays.as_ref().ok().map(replay),
     }
 }
@@ -241,7 +256,9 @@ struct MemoryView {
 fn memory(memory: &MemoryFit) -> MemoryView {
     let (of, peak, size, enough) = match &memory.why {
         MemoryReason::Peak { of, peak, size, enough } => (Some(*of), Some(*peak), Some(*size), Some(*enough)),
-        MemoryReason::OtherTasks { of, peak } => (Some(*of), Some(*peak), None, None),
+        MemoryReason::OtherTasks { of, peak } | MemoryReason::CutOff { of, peak } => {
+            (Some(*of), Some(*peak), None, None)
+        }
         MemoryReason::RanOut { of, .. } => (Some(*of), None, None, None),
         MemoryReason::DoesNotStart { least } => (None, None, None, Some(*least)),
         MemoryReason::NotMeasured(_) => (None, None, None, None),

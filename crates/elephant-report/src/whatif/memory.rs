@@ -33,6 +33,7 @@ pub(super) const fn holder(of: MemoryHolder) -> &'static str {
         MemoryHolder::ExecutorContainer => "executor_container",
         MemoryHolder::MapContainer => "map_container",
         MemoryHolder::ReduceContainer => "reduce_container",
+        MemoryHolder::TaskContainer => "task_container",
     }
 }
 
@@ -60,6 +61,9 @@ pub(super) fn reason(memory: &MemoryFit) -> String {
         MemoryReason::OtherTasks { of, peak } => {
             format!("{} with another number of cores", used(*of, &peak.to_string()))
         }
+        MemoryReason::CutOff { of, peak } => {
+            format!("{} until the run or its history was cut off", used(*of, &peak.to_string()))
+        }
         MemoryReason::NotMeasured(why) => why.clone(),
     }
 }
@@ -70,7 +74,7 @@ fn used(of: MemoryHolder, peak: &str) -> String {
             format!("{} used up to {peak} of its heap", whose(of))
         }
         MemoryHolder::ExecutorContainer => format!("the processes of an executor used up to {peak}"),
-        MemoryHolder::MapContainer | MemoryHolder::ReduceContainer => {
+        MemoryHolder::MapContainer | MemoryHolder::ReduceContainer | MemoryHolder::TaskContainer => {
             format!("{} used up to {peak}", whose(of))
         }
     }
@@ -82,6 +86,7 @@ const fn whose(of: MemoryHolder) -> &'static str {
         MemoryHolder::DriverHeap => "the driver",
         MemoryHolder::MapContainer => "a map task",
         MemoryHolder::ReduceContainer => "a reduce task",
+        MemoryHolder::TaskContainer => "a task",
     }
 }
 

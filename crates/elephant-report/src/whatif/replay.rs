@@ -26,7 +26,10 @@ pub(super) fn part<'a>(id: &str, app: &'a ApplicationReplays, currency: Option<&
             let curves = replays.scaling.as_ref().map(|scaling| curves(scaling, replays));
             section.only(Media::HTML, curves.filter(|all| !all.is_empty()).map(Block::Beside))
         }
-        Err(why) => section.with(Block::Told(format!("cannot be replayed: {why}"))),
+        Err(why) => {
+            let section = section.with(Block::Told(format!("cannot be replayed: {why}")));
+            effects::of_memory(&app.memory).into_iter().map(Block::Told).fold(section, Section::with)
+        }
     }
 }
 

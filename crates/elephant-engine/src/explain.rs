@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use elephant_base::limits::Limits;
-use elephant_explain::{Asked, Explanation, Questions};
+use elephant_explain::{Asked, Questions};
 use elephant_input::discover::discover;
 use elephant_input::inventory::{Inventory, Source};
 use elephant_input::named::Named;
@@ -63,17 +63,15 @@ pub fn explain(
     report.applications.par_iter_mut().for_each(|app| {
         let asked: Vec<Asked> =
             app.findings.iter().filter(|finding| which.is(finding)).map(|it| asked(it, rules)).collect();
-        let source = app.sources.first().and_then(|first| histories.get(first));
-        let (Some(source), false) = (source, asked.is_empty()) else { return };
+        let (Some(first), false) = (app.sources.first(), asked.is_empty()) else { return };
         let conf = app.sources.iter().skip(1).find_map(|path| confs.get(path)).map(|part| (*part).clone());
         let questions = Questions { application: app.id.clone(), asked, conf };
-        app.explanations = read(source, questions, limits);
+        app.explanations = match histories.get(first) {
+            Some(source) => elephant_explain::read(source, questions, limits),
+            None => elephant_explain::not_found(questions, first),
+        };
     });
     report.applications.iter().map(|app| app.explanations.len()).sum()
-}
-
-fn read(source: &Source, questions: Questions, limits: &Limits) -> Vec<Explanation> {
-    elephant_explain::read(source, questions, limits)
 }
 
 fn by_first_part(inventory: &Inventory) -> BTreeMap<String, &Source> {

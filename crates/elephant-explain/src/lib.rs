@@ -139,6 +139,14 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    /// The first place that it tells; `None` if it tells none.
+    #[must_use]
+    pub fn first_place(&self) -> Option<&Place> {
+        let of_figures = self.figures.iter().flat_map(|figure| &figure.values);
+        let mut terms = of_figures.chain(&self.read).flat_map(|values| &values.terms);
+        terms.next().map(|term| &term.place).or_else(|| self.events.first().map(|event| &event.place))
+    }
+
     /// All places that it tells.
     pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         let of_figures = self.figures.iter_mut().flat_map(|figure| &mut figure.values);
@@ -163,4 +171,12 @@ pub fn read(source: &Source, questions: Questions, limits: &Limits) -> Vec<Expla
         _ => Err("lines are known for event logs of Spark and for job histories only".to_owned()),
     };
     gather.finish(names, failed.err())
+}
+
+/// Answers to questions whose history was not found again.
+#[must_use]
+pub fn not_found(questions: Questions, source: &str) -> Vec<Explanation> {
+    let why =
+        format!("{source} was not found again; it changed or was moved since it was read for this report");
+    gather::Gather::new(questions).finish(&mapreduce::Keys, Some(why))
 }

@@ -16,7 +16,7 @@ use elephant_model::model::counters::Counter;
 use elephant_model::model::table::Outcome;
 use elephant_model::model::{Engine, Subject};
 use elephant_parse::event::{EventFields, EventKind, EventPayload, Observer};
-use elephant_parse::{Position, hadoop1, jhist};
+use elephant_parse::{Level, Position, hadoop1, jhist};
 
 pub(crate) struct Keys;
 
@@ -49,16 +49,19 @@ pub(crate) fn read(
         if kind == SourceKind::JhistBinary { Offsets::default() } else { Offsets::of(part, limits)? };
     let window = open(part, limits)?;
     let mut job = Job { gather, file, offsets, started: BTreeMap::new() };
-    match kind {
+    let problems = match kind {
         SourceKind::JhistJson => jhist::json::observe(window, limits, &mut job),
         SourceKind::JhistBinary => jhist::avro::observe(window, limits, &mut job),
         _ => hadoop1::observe(window, limits, &mut job),
-    }
+    };
     if let Some(part) = gather.conf.clone() {
         let file = gather.file(part.name());
         conf::read(open(&part, limits)?, (file, limits), gather);
     }
-    Ok(())
+    let lost = problems.into_vec().into_iter().find(|problem| problem.level != Level::Info);
+    lost.map_or(Ok(()), |problem| {
+        Err(format!("{} could not be read as a whole: {}", part.name(), problem.message))
+    })
 }
 
 type Opened = ByteWindow<Metered<elephant_input::codec::Decoded>>;

@@ -201,3 +201,35 @@ fn one_finding_is_explained_by_its_rule_and_subject() {
     assert_eq!(count(of(Some("map"))), count(of(None)));
     assert_eq!(count(of(Some("reduce"))), 0);
 }
+
+#[test]
+fn what_could_not_be_read_again_is_told() {
+    let name = "job_1500000000000_0304-critical.jhist.gz";
+    let whole = elephant_testing::contents(
+        &elephant_testing::root().join("testdata/heuristics/mapper-gc").join(name),
+    );
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("job.jhist");
+    let rules = RuleSet::new(elephant_heuristics::BUILT_IN).unwrap();
+    let told = |before: &[u8], after: Option<&[u8]>| -> BTreeSet<Option<String>> {
+        std::fs::write(&path, before).unwrap();
+        let paths = std::slice::from_ref(&path);
+        let mut report = analyze(paths, &rules, Options::default());
+        match after {
+            Some(after) => std::fs::write(&path, after).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        explain(paths.into(), &rules, &Limits::default(), &Explained::All, &mut report);
+        report.applications.iter().flat_map(|app| &app.explanations).map(|it| it.unread.clone()).collect()
+    };
+    assert_eq!(told(&whole, Some(&whole)), BTreeSet::from([None]));
+    let cut = told(&whole, Some(&whole[..whole.len() / 2]));
+    assert!(cut.iter().flatten().all(|why| why.contains("could not be read as a whole")), "{cut:?}");
+    assert!(!cut.is_empty() && !cut.contains(&None), "{cut:?}");
+    let gone = told(&whole, None);
+    assert!(!gone.is_empty(), "{gone:?}");
+    assert!(
+        gone.iter().all(|why| why.as_ref().is_some_and(|why| why.contains("was not found again"))),
+        "{gone:?}"
+    );
+}

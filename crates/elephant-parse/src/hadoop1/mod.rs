@@ -52,8 +52,9 @@ pub fn parse_within<R: Read>(
     read_into(jobs, window, limits)
 }
 
-/// Shows each event of a history to `observer`. The events of all jobs have the ids of their jobs.
-pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) {
+/// Shows each event of a history to `observer`. The events of all jobs have the ids of their jobs. Returns what could not be
+/// read.
+pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) -> Problems {
     let jobs = Jobs {
         observer: Some(observer),
         limits: *limits,
@@ -61,7 +62,7 @@ pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut d
         held: Held::within(limits),
         ..Jobs::default()
     };
-    read_into(jobs, window, limits);
+    read_into(jobs, window, limits).problems
 }
 
 fn read_into<R: Read>(mut jobs: Jobs<'_>, window: ByteWindow<R>, limits: &Limits) -> Parsed {

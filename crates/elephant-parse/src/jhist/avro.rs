@@ -49,11 +49,11 @@ pub fn parse_within<R: Read>(
     read_within(window, limits, builder, None)
 }
 
-/// Shows each event of a history to `observer`.
-pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) {
+/// Shows each event of a history to `observer`. Returns what could not be read.
+pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) -> Problems {
     let mut builder = HistoryBuilder::default();
     builder.keep_within(limits, OtherCounters::Dropped);
-    read_within(window, limits, builder, Some(observer));
+    read_within(window, limits, builder, Some(observer)).problems
 }
 
 fn read_within<R: Read>(

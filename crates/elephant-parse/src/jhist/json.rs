@@ -14,7 +14,7 @@ use super::fields::{self, Slot, slot};
 use crate::build::HistoryBuilder;
 use crate::counter_names::CounterNames;
 use crate::event::{EventFields, EventKind, EventPayload, Observer};
-use crate::problem::{Level, Position};
+use crate::problem::{Level, Position, Problems};
 use crate::scan::{Cursor, RawStr, Scan, Unexpected};
 use crate::{OtherCounters, Parsed, ToldByName, too_long};
 use counters::CounterReader;
@@ -43,11 +43,11 @@ pub fn parse_within<R: Read>(
     read_within(reader, window, limits)
 }
 
-/// Shows each event of a history to `observer`.
-pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) {
+/// Shows each event of a history to `observer`. Returns what could not be read.
+pub fn observe<R: Read>(window: ByteWindow<R>, limits: &Limits, observer: &mut dyn Observer) -> Problems {
     let mut reader = Reader { observer: Some(observer), ..Reader::default() };
     reader.builder.keep_within(limits, OtherCounters::Dropped);
-    read_within(reader, window, limits);
+    read_within(reader, window, limits).problems
 }
 
 fn read_within<R: Read>(mut reader: Reader<'_>, window: ByteWindow<R>, limits: &Limits) -> Parsed {

@@ -18,11 +18,13 @@ fn one(explanation: &Explanation, columns: usize, out: &mut dyn Write) -> io::Re
     let mut writer = Writer { columns, file: None, out };
     writeln!(writer.out)?;
     writer.line(0, &format!("Explained: {}", title(explanation)))?;
-    if let Some(place) = first_place(explanation) {
+    if let Some(place) = explanation.first_place() {
         writer.name_file(1, place)?;
     }
     if let Some(why) = &explanation.unread {
-        writer.line(1, &format!("no lines: {why}"))?;
+        let has_lines = explanation.first_place().is_some();
+        let what = if has_lines { "lines may be missing" } else { "no lines" };
+        writer.line(1, &format!("{what}: {why}"))?;
     }
     for figure in explanation.figures.iter().filter(|figure| !is_of_rule(figure)) {
         writer.line(1, &format!("{}: {}", figure.key, origin(figure)))?;
@@ -52,12 +54,6 @@ fn one(explanation: &Explanation, columns: usize, out: &mut dyn Write) -> io::Re
 /// Whether only its rule knows how it was computed.
 fn is_of_rule(figure: &Figure) -> bool {
     figure.origin == Origin::Rule && figure.values.is_empty()
-}
-
-fn first_place(explanation: &Explanation) -> Option<&Place> {
-    let of_figures = explanation.figures.iter().flat_map(|figure| &figure.values);
-    let mut terms = of_figures.chain(&explanation.read).flat_map(|values| &values.terms);
-    terms.next().map(|term| &term.place).or_else(|| explanation.events.first().map(|event| &event.place))
 }
 
 struct Writer<'o> {

@@ -4,6 +4,7 @@
 extern crate self as elephant_base;
 
 pub mod address;
+pub mod form;
 pub mod limits;
 pub mod severity;
 pub mod state;

@@ -21,6 +21,7 @@ mod reading;
 mod rows;
 mod scan;
 pub mod spark;
+mod spread;
 pub mod tez;
 mod told_name;
 

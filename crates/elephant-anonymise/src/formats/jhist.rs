@@ -4,13 +4,11 @@
 use std::io::{self, Read, Write};
 
 use super::Dropped;
+use super::json_lines::{self, Line};
 use crate::json::{self, Context, Members};
 use crate::mask::{Mask, Meaning};
-use elephant_input::window::{ByteWindow, LineReader, NextLine};
 
-/// Stands for a line that cannot be read.
-const DAMAGED: &[u8] = b"{\"damaged\":";
-const MAGIC: &[u8] = b"Avro-Json";
+const MAGIC: &str = "Avro-Json";
 
 pub(super) fn history(
     mask: &mut Mask,
@@ -18,50 +16,22 @@ pub(super) fn history(
     longest: usize,
     out: &mut dyn Write,
 ) -> io::Result<Dropped> {
-    let mut lines = LineReader::new(ByteWindow::new(bytes), longest);
-    let mut dropped = Dropped::default();
-    let mut masked = String::new();
     let mut began = false;
-    loop {
-        let (line, terminated) = match lines.next_line() {
-            Ok(NextLine::Line(line)) => (line.bytes, line.terminated),
-            Ok(NextLine::TooLong { .. }) => {
-                dropped.too_long += 1;
-                out.write_all(DAMAGED)?;
-                out.write_all(b"\n")?;
-                continue;
-            }
-            Ok(NextLine::End) => return Ok(dropped),
-            Err(_) => {
-                dropped.broken_off = true;
-                out.write_all(DAMAGED)?;
-                return Ok(dropped);
-            }
-        };
-        masked.clear();
+    json_lines::copy(bytes, longest, out, |line, masked| {
         let plain = line.trim_ascii();
         if !began {
             // Comments before the first line are left out.
-            if plain == MAGIC {
-                began = true;
-                out.write_all(b"Avro-Json\n")?;
-            }
-            continue;
+            began = plain == MAGIC.as_bytes();
+            masked.push_str(MAGIC);
+            return if began { Line::Masked } else { Line::LeftOut };
         }
-        if !plain.is_empty() {
-            let text = std::str::from_utf8(line).ok();
-            let top = Context::of(Meaning::Word);
-            if text.is_some_and(|text| json::rewrite(mask, text, top, fields, &mut masked).is_ok()) {
-                out.write_all(masked.as_bytes())?;
-            } else {
-                dropped.damaged += 1;
-                out.write_all(DAMAGED)?;
-            }
+        if plain.is_empty() {
+            return Line::Blank;
         }
-        if terminated {
-            out.write_all(b"\n")?;
-        }
-    }
+        let top = Context::of(Meaning::Word);
+        let is_read = |text: &str| json::rewrite(mask, text, top, fields, masked).is_ok();
+        if std::str::from_utf8(line).is_ok_and(is_read) { Line::Masked } else { Line::Damaged }
+    })
 }
 
 const COUNTERS: Members = Members::Within("counters");

@@ -4,6 +4,7 @@ mod avro;
 mod conf;
 mod hadoop1;
 mod jhist;
+mod json_lines;
 mod spark;
 
 use std::io::{self, Read, Write};

@@ -3,12 +3,9 @@
 use std::io::{self, Read, Write};
 
 use super::Dropped;
+use super::json_lines::{self, Line};
 use crate::json::{self, Context, Members, Numbers, Texts};
 use crate::mask::{Mask, Meaning};
-use elephant_input::window::{ByteWindow, LineReader, NextLine};
-
-/// Stands for a line that cannot be read: no reader takes it for an event.
-const DAMAGED: &[u8] = b"{\"damaged\":";
 
 pub(super) fn event_log(
     mask: &mut Mask,
@@ -16,41 +13,14 @@ pub(super) fn event_log(
     longest: usize,
     out: &mut dyn Write,
 ) -> io::Result<Dropped> {
-    let mut lines = LineReader::new(ByteWindow::new(bytes), longest);
-    let mut dropped = Dropped::default();
-    let mut masked = String::new();
-    loop {
-        let (line, terminated) = match lines.next_line() {
-            Ok(NextLine::Line(line)) => (line.bytes, line.terminated),
-            Ok(NextLine::TooLong { .. }) => {
-                dropped.too_long += 1;
-                out.write_all(DAMAGED)?;
-                out.write_all(b"\n")?;
-                continue;
-            }
-            Ok(NextLine::End) => return Ok(dropped),
-            Err(_) => {
-                dropped.broken_off = true;
-                out.write_all(DAMAGED)?;
-                return Ok(dropped);
-            }
-        };
-        masked.clear();
-        let is_blank = line.trim_ascii().is_empty();
-        let text = std::str::from_utf8(line).ok().filter(|_| !is_blank);
-        let is_read = text.is_some_and(|text| {
-            json::rewrite(mask, text, Context::of(Meaning::Word), fields, &mut masked).is_ok()
-        });
-        if is_read {
-            out.write_all(masked.as_bytes())?;
-        } else if !is_blank {
-            dropped.damaged += 1;
-            out.write_all(DAMAGED)?;
+    json_lines::copy(bytes, longest, out, |line, masked| {
+        if line.trim_ascii().is_empty() {
+            return Line::Blank;
         }
-        if terminated {
-            out.write_all(b"\n")?;
-        }
-    }
+        let top = Context::of(Meaning::Word);
+        let is_read = |text: &str| json::rewrite(mask, text, top, fields, masked).is_ok();
+        if std::str::from_utf8(line).is_ok_and(is_read) { Line::Masked } else { Line::Damaged }
+    })
 }
 
 const RDDS: Members = Members::Within("RDD Info");

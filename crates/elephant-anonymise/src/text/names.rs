@@ -6,6 +6,7 @@ use super::{SHORT_NUMBER, is_of_word};
 use crate::mask::Mask;
 use crate::pseudonyms::Kind;
 use crate::vocabulary::is_known;
+use elephant_model::model::RUN_COUNTERS;
 
 /// Words for this machine, and for hosts that are not known.
 const OF_NO_HOST: [&str; 9] =
@@ -49,33 +50,12 @@ const IN_VERSIONS: [&str; 15] = [
     "rc",
 ];
 
-/// Words in titles that tell what a number counts, by which the runs of a job are known (`elephant_engine::fingerprint`).
-const COUNTED: [&str; 24] = [
-    "run",
-    "build",
-    "batch",
-    "attempt",
-    "try",
-    "retry",
-    "part",
-    "chunk",
-    "seq",
-    "pid",
-    "ts",
-    "epoch",
-    "iteration",
-    "iter",
-    "id",
-    "year",
-    "month",
-    "week",
-    "day",
-    "hour",
-    "hr",
-    "minute",
-    "of",
-    "stage",
-];
+/// Words in titles that tell what a number counts, besides those by which the runs of a job are known.
+const COUNTED: [&str; 9] = ["year", "month", "week", "day", "hour", "hr", "minute", "of", "stage"];
+
+fn is_counter(word: &str) -> bool {
+    RUN_COUNTERS.contains(&word) || COUNTED.contains(&word)
+}
 
 impl Mask {
     /// The pseudonym of a host, or of a list of hosts.
@@ -182,8 +162,7 @@ impl Mask {
                     None if run.len() <= 4 => run.to_owned(),
                     None => self.digits(run),
                 });
-            } else if COUNTED.contains(&run.to_ascii_lowercase().as_str()) || run.len() == 1 && run.is_ascii()
-            {
+            } else if is_counter(&run.to_ascii_lowercase()) || run.len() == 1 && run.is_ascii() {
                 out.push_str(run);
             } else {
                 out.push_str(&self.name(Kind::Application, run));

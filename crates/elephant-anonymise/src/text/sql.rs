@@ -3,6 +3,7 @@
 use crate::mask::Mask;
 use crate::pseudonyms::Kind;
 use crate::vocabulary::is_known;
+use elephant_base::form;
 
 const KEYWORDS: [&str; 100] = [
     "add",
@@ -136,7 +137,7 @@ impl Mask {
     pub(crate) fn sql(&mut self, text: &str) -> String {
         // Hive writes queries into settings as forms are sent.
         if !text.contains(char::is_whitespace) && text.contains(['+', '%']) {
-            let decoded = decoded(text);
+            let decoded = form::decoded(text);
             return self.statement(&decoded).replace(' ', "+").replace('\n', "%0A");
         }
         self.statement(text)
@@ -195,24 +196,6 @@ impl Mask {
 
 fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
-}
-
-/// A text of `application/x-www-form-urlencoded`.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = after.get(..2).filter(|code| *first == b'%' && code.iter().all(u8::is_ascii_hexdigit));
-        let byte = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        if let Some(byte) = byte {
-            bytes.push(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(if *first == b'+' { b' ' } else { *first });
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use nom::{IResult, Parser};
 use super::moment::{
     bounded, clock, end_of_word, hour_with_letter, is_digit, moment, month_and_day, named_moment,
 };
+use elephant_model::model::RUN_COUNTERS;
 
 /// A date, with the time of day if one follows.
 const DATE: &str = "<date>";
@@ -27,25 +28,6 @@ const ID: &str = "<id>";
 const NUMBER: &str = "<n>";
 /// An IPv4 address.
 const ADDRESS: &str = "<address>";
-
-/// Words after which a number of any length counts runs.
-const COUNTED: [&str; 15] = [
-    "run",
-    "build",
-    "batch",
-    "attempt",
-    "try",
-    "retry",
-    "part",
-    "chunk",
-    "seq",
-    "pid",
-    "ts",
-    "epoch",
-    "iteration",
-    "iter",
-    "id",
-];
 
 /// Numbers with at least this many digits identify a run: years and scale factors are shorter.
 const LONG_NUMBER: usize = 5;
@@ -223,7 +205,7 @@ fn is_counted(before: &str) -> bool {
         return true;
     }
     let words = before.trim_end_matches([' ', '-', '_', '=', ':', '.']);
-    COUNTED.iter().any(|counted| last_word(words).eq_ignore_ascii_case(counted))
+    RUN_COUNTERS.iter().any(|counted| last_word(words).eq_ignore_ascii_case(counted))
 }
 
 /// Whether the number is part of a partition's date, as in `day=20`.

@@ -2,6 +2,7 @@
 
 use super::conf::secrets;
 use super::{Application, JobTool, job_type};
+use elephant_base::form;
 
 /// The longest text that is kept, in characters.
 const MOST: usize = 200;
@@ -21,7 +22,7 @@ pub fn hive_query(app: &Application) -> Option<String> {
     };
     let is_encoded =
         !text.contains(char::is_whitespace) && ENCODED_SPACES.iter().any(|sign| text.contains(sign));
-    let text = if is_encoded { decoded(&text) } else { text };
+    let text = if is_encoded { form::decoded(&text) } else { text };
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -78,24 +79,6 @@ fn bounded(text: &str) -> String {
     let mut letters = text.chars();
     let start: String = letters.by_ref().take(MOST).collect();
     if letters.next().is_some() { start + "…" } else { start }
-}
-
-/// A text of `application/x-www-form-urlencoded`, as Hive writes queries into settings.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = after.get(..2).filter(|code| *first == b'%' && code.iter().all(u8::is_ascii_hexdigit));
-        let byte = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        if let Some(byte) = byte {
-            bytes.push(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(if *first == b'+' { b' ' } else { *first });
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod job_script;
 mod job_type;
 mod phase;
 mod progress;
+mod run_counters;
 pub mod spark;
 mod subject;
 pub mod table;
@@ -29,6 +30,8 @@ pub use job_script::{hive_query, job_script, sorts_all_rows};
 pub use job_type::job_type;
 pub use phase::Phase;
 pub use progress::{ProgressLog, ProgressSplits};
+#[doc(hidden)]
+pub use run_counters::RUN_COUNTERS;
 pub use subject::Subject;
 pub use task_counts::TaskCounts;
 

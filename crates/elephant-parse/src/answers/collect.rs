@@ -1,6 +1,7 @@
 //! Gathers the answers about each job, in any order.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read};
 
 use serde::Deserializer;
 use serde::de::DeserializeSeed;
@@ -13,12 +14,14 @@ use super::ids::JobId;
 use super::roots::About;
 use crate::build::HistoryBuilder;
 use crate::ids::{AttemptId, TaskId};
-use crate::json_records::{Documents, Progress};
+use crate::json_records::{self, Documents, Progress};
 use crate::json_value::text;
 use crate::problem::{Level, Problems};
+use crate::spread::Collection;
 use crate::{OtherCounters, Parsed, too_many};
 use elephant_base::limits::{self, Held, LimitReached, Limits};
 use elephant_base::units::Timestamp;
+use elephant_input::window::ByteWindow;
 use elephant_model::model::conf::{Conf, Property};
 use elephant_model::model::{Application, Engine, Status};
 
@@ -56,7 +59,7 @@ pub(super) struct Collected {
     /// The option whose limit was reached.
     limit: Option<&'static str>,
     /// Whether some objects could not be read.
-    pub(super) is_broken: bool,
+    is_broken: bool,
     problems: Problems,
 }
 
@@ -71,6 +74,57 @@ impl Documents for Collected {
 
     fn goes_on(&self) -> bool {
         self.limit.is_none_or(|limit| limit == limits::TASKS)
+    }
+}
+
+impl Collection for Collected {
+    fn read<R: Read>(
+        &mut self,
+        window: ByteWindow<R>,
+        most: usize,
+        problems: &mut Problems,
+    ) -> io::Result<()> {
+        let outcome = json_records::read(window, most, problems, self);
+        self.is_broken |= outcome.lost > 0;
+        outcome.stopped.map_or(Ok(()), Err)
+    }
+
+    fn lose(&mut self) {
+        self.is_broken = true;
+    }
+
+    fn stop(&mut self, reached: LimitReached) {
+        self.limit = Some(reached.option());
+        self.problems
+            .warn(limits::REACHED, None, || format!("only the beginning of the answers was read: {reached}"));
+    }
+
+    fn goes_on(&self) -> bool {
+        Documents::goes_on(self)
+    }
+
+    fn finish(self) -> Parsed {
+        let mut parsed = Parsed { beyond_memory: self.held.beyond().is_some(), ..Parsed::default() };
+        let mut problems = self.problems;
+        if self.others > 0 {
+            problems.add(Level::Info, "other-engine", None, || {
+                format!(
+                    "the resource manager tells of {} applications that are neither of MapReduce nor of Spark; there is nothing \
+                     to judge",
+                    self.others
+                )
+            });
+        }
+        for (id, mut job) in self.jobs {
+            if let Some(option) = self.limit {
+                job.builder.reach_limit(option);
+            }
+            parsed.applications.push(job.finish(id, self.is_broken, &mut problems));
+        }
+        parsed.applications.extend(self.spark.into_iter().map(|(id, facts)| of_spark(id, facts)));
+        parsed.confs = self.confs.into_iter().map(|(id, conf)| (id.job(), conf)).collect();
+        parsed.problems = problems;
+        parsed
     }
 }
 
@@ -91,15 +145,8 @@ impl Collected {
         }
     }
 
-    /// Records that reading stopped at a limit.
-    pub(super) fn stop(&mut self, reached: LimitReached) {
-        self.limit = Some(reached.option());
-        self.problems
-            .warn(limits::REACHED, None, || format!("only the beginning of the answers was read: {reached}"));
-    }
-
     fn add(&mut self, about: About, value: &Value) {
-        if !self.goes_on() {
+        if !Documents::goes_on(self) {
             return;
         }
         if self.add_to_job(about, value).is_none() {
@@ -227,31 +274,6 @@ impl Collected {
         });
         job.is_of_mapreduce |= is_of_mapreduce;
         job
-    }
-
-    /// The applications by id, and the configurations of jobs.
-    pub(super) fn finish(self) -> Parsed {
-        let mut parsed = Parsed { beyond_memory: self.held.beyond().is_some(), ..Parsed::default() };
-        let mut problems = self.problems;
-        if self.others > 0 {
-            problems.add(Level::Info, "other-engine", None, || {
-                format!(
-                    "the resource manager tells of {} applications that are neither of MapReduce nor of Spark; there is nothing \
-                     to judge",
-                    self.others
-                )
-            });
-        }
-        for (id, mut job) in self.jobs {
-            if let Some(option) = self.limit {
-                job.builder.reach_limit(option);
-            }
-            parsed.applications.push(job.finish(id, self.is_broken, &mut problems));
-        }
-        parsed.applications.extend(self.spark.into_iter().map(|(id, facts)| of_spark(id, facts)));
-        parsed.confs = self.confs.into_iter().map(|(id, conf)| (id.job(), conf)).collect();
-        parsed.problems = problems;
-        parsed
     }
 }
 

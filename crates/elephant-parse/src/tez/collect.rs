@@ -31,6 +31,8 @@ pub(super) struct Records {
     items: usize,
     /// The option whose limit was reached.
     limit: Option<&'static str>,
+    /// Whether nothing more may be read.
+    is_stopped: bool,
     /// Whether some records could not be read.
     pub(super) broken: bool,
     pub(super) problems: Problems,
@@ -48,6 +50,7 @@ impl Records {
             rows: 0,
             items: 0,
             limit: None,
+            is_stopped: false,
             broken: false,
             problems: Problems::default(),
         }
@@ -66,7 +69,7 @@ impl Records {
         match self.held.beyond() {
             None => true,
             Some(reached) => {
-                self.stop(reached);
+                self.stop_at(reached);
                 false
             }
         }
@@ -122,20 +125,21 @@ impl Records {
     }
 
     /// Records that reading stopped at a limit.
-    pub(super) fn stop(&mut self, reached: LimitReached) {
+    pub(super) fn stop_at(&mut self, reached: LimitReached) {
         self.limit.get_or_insert(reached.option());
+        self.is_stopped = true;
         self.problems
             .warn(limits::REACHED, None, || format!("only the beginning of the history was read: {reached}"));
     }
 
-    /// Whether the limit on memory was reached.
-    pub(super) fn beyond_memory(&self) -> bool {
-        self.held.beyond().is_some()
+    /// Whether nothing more may be read.
+    pub(super) const fn is_stopped(&self) -> bool {
+        self.is_stopped
     }
 
     /// The applications by id, and the configurations of those that ran them.
-    pub(super) fn finish(mut self) -> Parsed {
-        let mut parsed = Parsed { beyond_memory: self.beyond_memory(), ..Parsed::default() };
+    pub(super) fn into_parsed(mut self) -> Parsed {
+        let mut parsed = Parsed { beyond_memory: self.held.beyond().is_some(), ..Parsed::default() };
         if self.dags.is_empty() && !self.broken {
             self.report_no_dag();
         }

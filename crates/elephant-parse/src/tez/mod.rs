@@ -22,10 +22,11 @@ mod vertex;
 use std::io::{self, Read};
 
 use super::problem::{Level, Position, Problems};
-use super::{FilePart, MAX_EVENT_LEN, OtherCounters, Parsed, json_records};
+use super::spread::{self, Collection};
+use super::{FilePart, OtherCounters, Parsed, json_records};
 use collect::Records;
 use documents::Entities;
-use elephant_base::limits::{self, Limits};
+use elephant_base::limits::{LimitReached, Limits};
 use elephant_input::window::ByteWindow;
 use proto::Message;
 pub(crate) use sequence_file::is_of_tez as is_proto;
@@ -47,66 +48,48 @@ pub fn parse_one<R: Read>(
     limits: &Limits,
     others: OtherCounters,
 ) -> Parsed {
-    let mut records = Records::within(limits, others);
-    let mut problems = Problems::default();
-    read_window(window, limits, &mut records, &mut problems);
-    let mut parsed = records.finish();
-    parsed.part_problems = vec![(name, problems)];
-    parsed
+    spread::parse_one(Records::within(limits, others), name, window, limits)
 }
 
 /// Parses the files of a history within `limits`. Applications are returned by the ids of their DAGs; `confs` holds the
 /// configurations of the YARN applications that ran them.
 #[must_use]
 pub fn parse_within(parts: &[FilePart<'_>], limits: &Limits, others: OtherCounters) -> Parsed {
-    let mut records = Records::within(limits, others);
-    let mut part_problems = Vec::new();
-    for part in parts {
-        let mut problems = Problems::default();
-        let goes_on = read_part(part, limits, &mut records, &mut problems);
-        part_problems.push((part.name.clone(), problems));
-        if !goes_on {
-            break;
-        }
-    }
-    let mut parsed = records.finish();
-    parsed.part_problems = part_problems;
-    parsed
+    spread::parse_all(Records::within(limits, others), parts, limits)
 }
 
-/// Reads one file. Returns whether another may be read.
-fn read_part(part: &FilePart<'_>, limits: &Limits, records: &mut Records, problems: &mut Problems) -> bool {
-    let stream = match (part.open)() {
-        Ok(stream) => stream,
-        Err(message) => {
-            records.broken = true;
-            problems.add(Level::Error, "unreadable", None, || message);
-            return true;
+impl Collection for Records {
+    fn read<R: Read>(
+        &mut self,
+        mut window: ByteWindow<R>,
+        most: usize,
+        problems: &mut Problems,
+    ) -> io::Result<()> {
+        read_names(&mut window)?;
+        if is_proto(window.bytes()) {
+            return read_proto(window, most, self, problems);
         }
-    };
-    read_window(ByteWindow::new(stream), limits, records, problems)
-}
-
-/// Reads what a window shows. Returns whether another file may be read.
-fn read_window<R: Read>(
-    mut window: ByteWindow<R>,
-    limits: &Limits,
-    records: &mut Records,
-    problems: &mut Problems,
-) -> bool {
-    let most = limits.line_len().min(MAX_EVENT_LEN);
-    if let Err(error) = read_names(&mut window) {
-        return stopped(&error, records, problems);
-    }
-    let failure = if is_proto(window.bytes()) {
-        read_proto(window, most, records, problems)
-    } else {
-        let mut entities = Entities::into(|record| records.add(record));
+        let mut entities = Entities::into(|record| self.add(record));
         let outcome = json_records::read(window, most, problems, &mut entities);
-        records.broken |= outcome.lost > 0;
-        outcome.stopped
-    };
-    failure.is_none_or(|error| stopped(&error, records, problems)) && !records.beyond_memory()
+        self.broken |= outcome.lost > 0;
+        outcome.stopped.map_or(Ok(()), Err)
+    }
+
+    fn lose(&mut self) {
+        self.broken = true;
+    }
+
+    fn stop(&mut self, reached: LimitReached) {
+        self.stop_at(reached);
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.is_stopped()
+    }
+
+    fn finish(self) -> Parsed {
+        self.into_parsed()
+    }
 }
 
 /// Reads as much as tells the form, even if a slow stream returns a few bytes at a time.
@@ -115,20 +98,20 @@ fn read_names<R: Read>(window: &mut ByteWindow<R>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a sequence file; returns the error that ended it early.
+/// Reads a sequence file. The error is the one that ended it early.
 fn read_proto<R: Read>(
     window: ByteWindow<R>,
     most: usize,
     records: &mut Records,
     problems: &mut Problems,
-) -> Option<io::Error> {
+) -> io::Result<()> {
     let mut values = match Values::open(window, most) {
         Ok(values) => values,
-        Err(HeaderError::Io(error)) => return Some(error),
+        Err(HeaderError::Io(error)) => return Err(error),
         Err(error) => {
             records.broken = true;
             problems.add(Level::Error, "sequence-file", None, || error.to_string());
-            return None;
+            return Ok(());
         }
     };
     let mut count = 0_u64;
@@ -139,14 +122,14 @@ fn read_proto<R: Read>(
                 lost_record(Position::Byte(at), records, problems);
                 continue;
             }
-            Ok(Next::End) => return None,
-            Err(error) => return Some(error),
+            Ok(Next::End) => return Ok(()),
+            Err(error) => return Err(error),
         };
         count += 1;
         match proto::message(&value) {
             Some(Message::Event(record)) => {
                 if !records.add(*record) {
-                    return None;
+                    return Ok(());
                 }
             }
             Some(Message::NoEvent) => {}
@@ -160,17 +143,6 @@ fn lost_record(at: Position, records: &mut Records, problems: &mut Problems) {
     problems.warn("record-unreadable", Some(at), || {
         "a record is damaged or cut off; the event in it is missing".to_owned()
     });
-}
-
-/// Reports an error that ended a file early. Returns whether another may be read.
-fn stopped(error: &io::Error, records: &mut Records, problems: &mut Problems) -> bool {
-    records.broken = true;
-    if let Some(reached) = limits::behind(error) {
-        records.stop(reached);
-        return false;
-    }
-    problems.warn("read-error", None, || format!("reading stopped before the end of the file: {error}"));
-    true
 }
 
 #[cfg(test)]

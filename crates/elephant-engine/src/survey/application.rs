@@ -123,6 +123,7 @@ impl ApplicationStragglers {
             kind: Some(group.kind),
             name: names.name(group.kind),
             tasks: group.tasks.len() as u64,
+            job_names: None,
         };
         let admits = |group: &TaskGroup| {
             let conditions = &settings.conditions;

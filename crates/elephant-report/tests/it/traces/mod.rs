@@ -2,6 +2,7 @@
 
 mod damage;
 mod figures;
+mod job_names;
 mod told_apart;
 
 use std::fs;

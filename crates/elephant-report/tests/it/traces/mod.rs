@@ -3,6 +3,7 @@
 mod damage;
 mod figures;
 mod job_names;
+mod plots;
 mod told_apart;
 
 use std::fs;

@@ -69,22 +69,22 @@ fn delay(step: &DelayStep) -> String {
     }
 }
 
-fn bar(label: String, count: u64, what: &str, is_hit: bool) -> Option<Bar> {
+fn bar(label: String, count: u64, what: &str, is_hit: bool) -> Bar {
     let text = format!("{label}: {}", plural(count, what));
     let class = if is_hit { "large" } else { "ok" };
-    Some(Bar { label, parts: vec![(class, count as f64)], text, is_marked: false })
+    Bar { label, parts: vec![(class, count as f64)], text, is_marked: false }
 }
 
 /// A chart whose label for screen readers has all numbers.
-fn chart(caption: &str, told: Option<String>, ticks: Vec<String>, bars: Vec<Option<Bar>>) -> Chart {
-    let filled = bars.iter().flatten().filter(|bar| bar.parts.iter().any(|(_, size)| *size > 0.0));
+fn chart(caption: &str, told: Option<String>, ticks: Vec<String>, bars: Vec<Bar>) -> Chart {
+    let filled = bars.iter().filter(|bar| bar.parts.iter().any(|(_, size)| *size > 0.0));
     let texts: Vec<&str> = filled.map(|bar| bar.text.as_str()).collect();
     Chart {
         label: format!("{caption}: {}", texts.join("; ")),
         caption: caption.to_owned(),
         told: None,
         ticks,
-        bars,
+        bars: bars.into_iter().map(Some).collect(),
         limit: None,
         legend: told.map(|told| vec![("", told)]).into_iter().collect(),
         remark: None,

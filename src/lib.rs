@@ -209,9 +209,9 @@ pub mod node_metrics {
 /// ```
 pub mod nodes {
     pub use elephant_engine::nodes::{
-        Day, Distribution, Family, Fit, Goodness, GroupCounts, Indicator, Interval, IntervalKind, Losses,
-        Node, NodeGroup, NodeTypes, NodeTypesError, NodesReport, Ranking, Settings, Status, Summary, Trend,
-        report, report_with,
+        BoxPlot, Day, Distribution, Family, Fit, Goodness, GroupCounts, Indicator, Interval, IntervalKind,
+        Losses, Node, NodeGroup, NodeTypes, NodeTypesError, NodesReport, Ranking, Settings, Status, Summary,
+        Trend, report, report_with,
     };
 }
 
@@ -324,10 +324,11 @@ pub mod severity {
 pub mod survey {
     pub use elephant_engine::survey::{
         ApplicationStragglers, Basis, Best, Cause, CauseCorrelation, CauseCount, CauseCounts, CauseParams,
-        Certainty, Component, Confidence, Copies, DetectorOptions, EngineDetectors, EngineSetting, Evaluated,
-        Evaluation, Evidence, Fact, FaultKind, GroupReport, Histogram, Impact, InputUnit, JobImpact, Learnt,
-        LearntError, Limit, Means, Method, NodeTasks, Origin, Parameter, Pool, Pooled, ProgressSource,
-        Quality, Ranked, SWEPT, ServerTasks, Settings, SlowNode, Sources, Speculation, Straggler,
+        Certainty, Component, Confidence, Copies, DelayDistribution, DelayStep, DetectorOptions,
+        EngineDetectors, EngineSetting, Evaluated, Evaluation, Evidence, Fact, FaultKind, GroupReport,
+        Histogram, Impact, InputUnit, JobImpact, Learnt, LearntError, Limit, Means, Method, NodeTasks,
+        Origin, Parameter, Pool, Pooled, ProgressSource, Quality, Quantiles, Ranked, SWEPT,
+        ServerDistribution, ServerStep, ServerTasks, Settings, SlowNode, Sources, Speculation, Straggler,
         StragglerCause, StragglerDay, StragglerReport, Total, TraceFormat, UsualRule, UsualSource, Value,
         WaitedFor, Waiting, report, report_with,
     };

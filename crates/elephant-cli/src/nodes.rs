@@ -86,8 +86,8 @@ pub(super) struct Nodes {
     /// Read files other than histories as tables of this cluster trace; otherwise the traces are recognised by their contents
     #[arg(long, value_enum, value_name = "TRACE")]
     trace: Option<TraceArg>,
-    /// Rank by these tasks only, such as kind=map, name!=count*, tasks=100-, hour=22-5, weekday=sat or type=Hive; repeatable,
-    /// all must hold. Times are UTC
+    /// Rank by these tasks only, such as kind=map, name!=count*, tasks=100-, job-names=2-, hour=22-5, weekday=sat or type=Hive;
+    /// repeatable, all must hold. Times are UTC
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Types of nodes, to compare them: a file with a host, a comma and its type in each line, or the table of machines of a

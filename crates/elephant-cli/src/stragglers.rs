@@ -90,8 +90,8 @@ pub(super) struct Stragglers {
     /// its usual time [default: 1.2], or from this DoS-index [default: 2.5]
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     factor: Option<f64>,
-    /// Look only at these tasks, such as kind=map, name!=count*, tasks=100-, hour=22-5, weekday=sat or type=Hive; repeatable,
-    /// all must hold. Times are those at which a stage or a kind of tasks began, UTC
+    /// Look only at these tasks, such as kind=map, name!=count*, tasks=100-, job-names=2-, hour=22-5, weekday=sat or type=Hive;
+    /// repeatable, all must hold. Times are those at which a stage or a kind of tasks began, UTC
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Skip groups with fewer tasks

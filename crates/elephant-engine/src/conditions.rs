@@ -20,7 +20,7 @@ const WEEKDAYS: [&str; 7] = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"];
 const KINDS: [&str; 4] = ["map", "reduce", "stage", "trace"];
 
 /// The fields of conditions.
-pub const FIELDS: [&str; 6] = ["type", "kind", "name", "tasks", "hour", "weekday"];
+pub const FIELDS: [&str; 7] = ["type", "kind", "name", "tasks", "job-names", "hour", "weekday"];
 
 /// The tasks that count: those that meet all conditions. A value that is unknown meets no condition.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +44,8 @@ enum Test {
     Name(Pattern),
     /// Tasks of the group.
     Tasks(Range),
+    /// Job names with the logical name of the job, in a trace.
+    JobNames(Range),
     /// The hour of the task's start, UTC. A range may go past midnight.
     Hour(Range),
     /// The day of the week of its start, UTC.
@@ -68,6 +70,8 @@ pub(crate) struct Facts<'a> {
     pub name: Option<&'a str>,
     /// The number of its tasks.
     pub tasks: u64,
+    /// How many job names have the logical name of its job; `None` except for traces that have both.
+    pub job_names: Option<u64>,
 }
 
 /// The text of a condition cannot be read.
@@ -75,11 +79,12 @@ pub(crate) struct Facts<'a> {
 pub enum ConditionError {
     /// It is not a field, a comparison and a value.
     #[error(
-        "write a field, = or !=, and a value, such as kind=map, name=count*, tasks=100-, hour=22-5 or weekday=sat"
+        "write a field, = or !=, and a value, such as kind=map, name=count*, tasks=100-, job-names=2-, hour=22-5 or \
+         weekday=sat"
     )]
     Form,
     /// There is no field of this name.
-    #[error("there is no field \"{0}\"; the fields are type, kind, name, tasks, hour and weekday")]
+    #[error("there is no field \"{0}\"; the fields are type, kind, name, tasks, job-names, hour and weekday")]
     Field(String),
     /// This value is neither a number nor a range.
     #[error("\"{0}\" is not a number or a range, such as 7, 9-17 or 100-")]
@@ -149,6 +154,7 @@ impl Condition {
             Test::Kind(pattern) => Some(pattern.matches(kind)),
             Test::Name(pattern) => facts.name.map(|text| pattern.matches(text)),
             Test::Tasks(range) => Some(range.contains(facts.tasks)),
+            Test::JobNames(range) => facts.job_names.map(|names| range.contains(names)),
             Test::Hour(_) | Test::Weekday(_) => return None,
         };
         Some(met.is_some_and(|met| met != self.negated))
@@ -189,13 +195,8 @@ impl FromStr for Condition {
             "kind" => Test::Kind(one_of("kind", pattern()?, &KINDS, value)?),
             "name" => Test::Name(pattern()?),
             "weekday" => Test::Weekday(one_of("weekday", pattern()?, &WEEKDAYS, value)?),
-            "tasks" => {
-                let range @ Range { from, to } = Range::parse(value)?;
-                if from > to {
-                    return Err(ConditionError::Reversed(from, to));
-                }
-                Test::Tasks(range)
-            }
+            "tasks" => Test::Tasks(Range::upwards(value)?),
+            "job-names" => Test::JobNames(Range::upwards(value)?),
             "hour" => {
                 let range = Range::parse(value)?;
                 let range = Range { to: if value.ends_with('-') { 23 } else { range.to }, ..range };
@@ -232,6 +233,12 @@ impl Range {
             Some((from, to)) if to.trim().is_empty() => Self { from: number(from)?, to: u64::MAX },
             Some((from, to)) => Self { from: number(from)?, to: number(to)? },
         })
+    }
+
+    /// A range of counts, which does not wrap around.
+    fn upwards(text: &str) -> Result<Self, ConditionError> {
+        let range @ Self { from, to } = Self::parse(text)?;
+        if from > to { Err(ConditionError::Reversed(from, to)) } else { Ok(range) }
     }
 
     /// If `from` is greater than `to`, the range wraps around, as from 22 to 5 o'clock.
@@ -274,8 +281,15 @@ mod tests {
 
     #[test]
     fn groups_meet_all_conditions_or_do_not_count() {
-        let maps = Facts { job_type: Some("Hive"), kind: Some(TaskKind::Map), name: None, tasks: 100 };
-        let trace = Facts { job_type: None, kind: None, name: Some("priority 9"), tasks: 5 };
+        let maps = Facts {
+            job_type: Some("Hive"),
+            kind: Some(TaskKind::Map),
+            name: None,
+            tasks: 100,
+            job_names: None,
+        };
+        let trace =
+            Facts { job_type: None, kind: None, name: Some("priority 9"), tasks: 5, job_names: Some(2) };
         let admit = |written: &[&str], facts: &Facts<'_>| conditions(written).admit_group(facts);
         assert!(admit(&[], &maps) && admit(&[], &trace));
         assert!(admit(&["type=Hive", "kind=map", "tasks=100-"], &maps));
@@ -284,6 +298,9 @@ mod tests {
         assert!(!admit(&["type=Hive"], &trace) && !admit(&["type!=Hive"], &trace));
         assert!(admit(&["kind=trace", "name=priority*", "tasks=3-5"], &trace));
         assert!(!admit(&["tasks=100"], &trace) && admit(&["hour=3"], &trace));
+        assert!(admit(&["job-names=2-"], &trace) && admit(&["job-names!=1"], &trace));
+        assert!(!admit(&["job-names=3-"], &trace) && !admit(&["job-names!=2"], &trace));
+        assert!(!admit(&["job-names=0-"], &maps) && !admit(&["job-names!=1"], &maps));
     }
 
     #[test]
@@ -301,6 +318,8 @@ mod tests {
         assert!(message("color=red").contains("there is no field \"color\""));
         assert!(message("tasks=many").contains("not a number or a range"));
         assert_eq!(message("tasks=5-1"), "5 is more than 1; only hours go around midnight, so write 1-5");
+        assert_eq!(message("job-names=5-1"), message("tasks=5-1"));
+        assert!(message("job-names=two").contains("not a number or a range"));
         assert!(message("hour=24").contains("0 to 23") && message("hour=5-99").contains("0 to 23"));
         assert!("name=/(/".parse::<Condition>().is_err());
         assert_eq!(message("kind=mapp"), "no kind is \"mapp\"; there are map, reduce, stage, trace");

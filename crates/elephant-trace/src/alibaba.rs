@@ -234,6 +234,7 @@ impl Alibaba {
             format: self.schema.format,
             id: self.job_names.get(job).unwrap_or_default().to_owned(),
             name: None,
+            job_names: None,
             user: None,
             status,
             submitted: moments().filter_map(|attempt| attempt.start()).min(),

@@ -4,6 +4,7 @@
 //! failure it may be scheduled again. The lines are nearly in the order of time ([`waiting`]). A job is complete when
 //! `job_events` says so; without that table, when none of its tasks has been alive for an hour.
 
+mod table;
 mod waiting;
 
 use std::cmp::Reverse;
@@ -21,6 +22,7 @@ use elephant_input::trace_table::TraceTable;
 use elephant_model::model::table::Outcome;
 use elephant_model::model::{Interner, Status, Symbol};
 use elephant_parse::{Position, Problems};
+use table::JobTable;
 use waiting::Waiting;
 
 /// A job whose end is known is handed on this much later: some of its tasks may end after it.
@@ -32,9 +34,8 @@ const QUIET: Moment = 60 * 60 * 1000;
 #[derive(Default)]
 pub(super) struct Google {
     machines: Interner,
-    names: Interner,
     /// The data from `job_events`.
-    told: FxHashMap<u64, Told>,
+    told: JobTable,
     /// The place of each job among the open ones; `None` if it was handed on.
     jobs: FxHashMap<u64, Option<u32>>,
     open: Vec<Option<Open>>,
@@ -47,16 +48,6 @@ pub(super) struct Google {
     /// The moment of the last event that did not have to wait.
     now: Moment,
     repeated: u64,
-}
-
-/// The data on a job from `job_events`.
-#[derive(Debug, Clone, Copy, Default)]
-struct Told {
-    submitted: Option<Moment>,
-    finished: Option<Moment>,
-    status: Status,
-    user: Option<Symbol>,
-    name: Option<Symbol>,
 }
 
 /// A job with tasks that may go on.
@@ -163,7 +154,8 @@ impl TraceReader for Google {
         receiver: &mut dyn Receiver,
     ) -> Result<(), Refusal> {
         if file.table == TraceTable::GoogleJobs {
-            return Ok(self.job_event(columns)?);
+            self.told.add(columns)?;
+            return self.told.within(file.limits);
         }
         self.arrive(&TaskEvent::of(columns)?, file, at);
         while let Some((moment, event)) = self.waiting.next() {
@@ -192,31 +184,6 @@ impl TraceReader for Google {
 }
 
 impl Google {
-    fn job_event(&mut self, columns: &Columns<'_>) -> Result<(), Unusable> {
-        let at = time(columns)?.known();
-        let id = columns.whole(3).ok_or(Unusable(3, "a job's id"))?;
-        let event = event(columns, 4)?;
-        let intern = |names: &mut Interner, name: Option<&str>| name.and_then(|name| names.intern(name));
-        let told = self.told.entry(id).or_default();
-        told.user = told.user.or_else(|| intern(&mut self.names, columns.name(5)));
-        // The logical name is the same in all runs of a program.
-        told.name = told.name.or_else(|| intern(&mut self.names, columns.name(8)));
-        match event {
-            Event::Submit => told.submitted = told.submitted.or(at),
-            Event::Schedule | Event::Update => {}
-            Event::End(outcome) => {
-                told.finished = told.finished.max(at);
-                told.status = match outcome {
-                    Outcome::Succeeded => Status::Succeeded,
-                    Outcome::Failed => Status::Failed,
-                    Outcome::Killed => Status::Killed,
-                    Outcome::Unfinished => Status::Unknown,
-                };
-            }
-        }
-        Ok(())
-    }
-
     /// Adds an event of an open job to the waiting events.
     fn arrive(&mut self, event: &TaskEvent<'_>, file: &File<'_>, (at, problems): (Position, &mut Problems)) {
         let Some(place) = self.place(event, file) else {
@@ -274,7 +241,7 @@ impl Google {
         }
         let open = Open {
             id: event.job,
-            user: event.user.and_then(|user| self.names.intern(user)),
+            user: event.user.and_then(|user| self.told.intern(user)),
             priority: event.priority,
             submitted: None,
             last: 0,
@@ -292,7 +259,7 @@ impl Google {
 
     /// When a job can be handed on, as far as is known.
     fn ready_at(&self, job: &Open) -> Option<Moment> {
-        match self.told.get(&job.id) {
+        match self.told.job(job.id) {
             Some(told) if told.status != Status::Unknown => {
                 told.finished.map(|end| end.max(job.last).saturating_add(AFTER_END))
             }
@@ -333,19 +300,20 @@ impl Google {
     fn close(&mut self, place: usize, receiver: &mut dyn Receiver) {
         let Some(open) = self.open.get_mut(place).and_then(Option::take) else { return };
         self.jobs.insert(open.id, None);
-        let told = self.told.get(&open.id).copied().unwrap_or_default();
+        let told = self.told.job(open.id).copied().unwrap_or_default();
         let mut attempts = self.attempts.take(open.ended, &mut self.repeated);
         attempts.extend(open.running.iter().map(|(&task, it)| it.ended(task, None, Outcome::Unfinished)));
         attempts.sort_unstable();
         self.repeated += without_repeated_ends(&mut attempts);
-        let name = |symbol: Option<Symbol>| symbol.and_then(|it| self.names.get(it)).map(str::to_owned);
+        let (name, job_names) = self.told.name(&told);
         let label =
             open.priority.map_or_else(|| "tasks".to_owned(), |priority| format!("priority {priority}"));
         let job = Job {
             format: TraceFormat::Google2011,
             id: open.id.to_string(),
-            name: name(told.name),
-            user: name(told.user.or(open.user)),
+            name,
+            job_names,
+            user: self.told.text(told.user.or(open.user)),
             status: told.status,
             submitted: told.submitted.or(open.submitted),
             finished: told.finished,

@@ -18,6 +18,9 @@ pub struct Job {
     pub(crate) id: String,
     /// Its name, if the trace has names; traces obfuscate names.
     pub(crate) name: Option<String>,
+    /// How many job names the trace has for `name`, if that is a logical name: a `MapReduce` program has one logical name,
+    /// and each of its runs a job name of its own. `None` if unknown.
+    pub job_names: Option<u64>,
     /// The user, likewise obfuscated.
     pub(crate) user: Option<String>,
     /// How it ended.

@@ -21,7 +21,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(line: &'a [u8]) -> Self {
+    pub(super) fn of(line: &'a [u8]) -> Self {
         let mut columns = Self { texts: [&[]; COLUMNS], count: 0 };
         let mut from = 0;
         for end in memchr::memchr_iter(b',', line).chain([line.len()]) {

@@ -91,6 +91,14 @@ impl<'a> GroupStragglers<'a> {
         self.group.attempts.time(task.winner(), TimePoint::Finish)
     }
 
+    /// From the start of its first judged task to the end of its last; `None` if no times are known.
+    #[must_use]
+    pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
+        let tasks = &self.executions.tasks;
+        let start = tasks.iter().filter_map(|task| self.start(task)).min()?;
+        Some((start, tasks.iter().filter_map(|task| self.end(task)).max()?)).filter(|(from, to)| from <= to)
+    }
+
     /// The unexplained stragglers that ended in [`Self::tail`], and how long the group waited for each,
     /// longest first.
     #[must_use]
@@ -226,6 +234,7 @@ mod tests {
         assert_eq!(view.tail(), Some((Timestamp::from_millis(100_000), Timestamp::from_millis(130_000))));
         assert_eq!(waits(&view), [(3, 100_000, 130_000)]);
         assert_eq!(view.held_up_by()[0].1, Millis::new(30_000));
+        assert_eq!(view.span(), Some((Timestamp::from_millis(0), Timestamp::from_millis(130_000))));
     }
 
     #[test]
@@ -276,6 +285,7 @@ mod tests {
             let group = maps(tasks);
             let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
             assert_eq!((view.stragglers().count(), view.tail(), waits(&view).len()), (0, None, 0));
+            assert_eq!(view.span().is_some(), !tasks.is_empty());
         }
     }
 }

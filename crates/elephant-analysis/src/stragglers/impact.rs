@@ -1,6 +1,8 @@
 //! Cost of stragglers over a set of jobs: the statistics of S2's table 2, and those of speculation (S0 tables
 //! 2, 3).
 
+mod distributions;
+
 use std::collections::BTreeMap;
 
 use crate::stragglers::cause::Params;
@@ -9,13 +11,18 @@ use elephant_base::state::State;
 use elephant_base::stats::descriptive::{median, pearson, skewness};
 use elephant_base::stats::false_discovery::benjamini_hochberg;
 use elephant_base::stats::strata::Strata;
+use elephant_base::units::Millis;
+
+pub use distributions::{
+    DelayDistribution, DelayStep, Quantiles, ServerDistribution, ServerStep, delay_share,
+};
 
 /// One judged task: its duration in seconds, whether it is a straggler, and its server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedTask {
     /// Seconds.
     pub duration: f64,
-    /// Whether it is a straggler; `None` if unknown, which leaves the task out.
+    /// Whether it is a straggler; `None` if unknown, so that it only counts as undetermined.
     pub straggler: Option<bool>,
     /// The server.
     pub node: Option<String>,
@@ -38,11 +45,16 @@ pub struct JobImpact {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
+    /// Tasks whose label is unknown: they were killed before they would have been stragglers.
+    pub undetermined: u64,
     /// Seconds that each straggler took beyond the reference.
     pub excesses: Vec<f64>,
     /// Seconds from the end of the slowest other task to the end of the slowest straggler, summed over the
     /// groups. For groups that ran at the same time this is more than the job lost.
     pub delay: Option<f64>,
+    /// How much longer the job took because of its stragglers ([`delay_share`]); `None` if it has none, or if its times
+    /// are unknown.
+    pub delay_share: Option<f64>,
     /// Sum of all durations in seconds.
     pub time: f64,
     /// Tasks and stragglers by server, where the server is known.
@@ -71,6 +83,13 @@ impl JobImpact {
         impact
     }
 
+    /// With the time in which the job only waited for stragglers, and the time that it took, if known.
+    #[must_use]
+    pub fn with_times(self, waited: Millis, took: Option<Millis>) -> Self {
+        let took = took.filter(|_| self.stragglers > 0);
+        Self { delay_share: took.and_then(|took| delay_share(waited, took)), ..self }
+    }
+
     /// Seconds of all stragglers beyond their reference, over the seconds of all tasks.
     #[must_use]
     pub fn extra_compute(&self) -> Option<f64> {
@@ -79,6 +98,7 @@ impl JobImpact {
 
     fn add(&mut self, group: &JudgedGroup) {
         let labelled = || group.tasks.iter().filter_map(|task| Some((task, task.straggler?)));
+        self.undetermined += group.tasks.iter().filter(|task| task.straggler.is_none()).count() as u64;
         for (task, straggler) in labelled() {
             self.tasks += 1;
             self.time += task.duration;
@@ -114,6 +134,8 @@ pub struct Impact {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
+    /// Tasks whose label is unknown, in addition.
+    pub undetermined: u64,
     /// Jobs.
     pub jobs: u64,
     /// Jobs with a straggler.
@@ -123,6 +145,8 @@ pub struct Impact {
     /// Median, over jobs with stragglers, of the seconds from the end of the slowest other task to the end of
     /// the slowest straggler.
     pub median_job_delay: Option<f64>,
+    /// How much longer the jobs with stragglers took because of them.
+    pub delays: DelayDistribution,
     /// Seconds of all stragglers beyond their reference, over the seconds of all tasks.
     pub extra_compute: Option<f64>,
     /// Servers that ran a task.
@@ -131,6 +155,8 @@ pub struct Impact {
     pub servers_hit: u64,
     /// Skewness of stragglers per server.
     pub server_skewness: Option<f64>,
+    /// Stragglers per server.
+    pub per_server: ServerDistribution,
     /// The servers with the most stragglers, at most ten; ties in name order.
     pub worst_servers: Vec<(String, ServerTasks)>,
     /// The servers on which clearly and significantly more tasks were stragglers than on others in the same jobs, in
@@ -170,11 +196,13 @@ impl Impact {
 pub struct ImpactSums {
     tasks: u64,
     stragglers: u64,
+    undetermined: u64,
     jobs: u64,
     jobs_hit: u64,
     time: f64,
     excesses: Vec<f64>,
     delays: Vec<f64>,
+    delay_shares: Vec<f64>,
     servers: BTreeMap<Box<str>, ServerSum>,
 }
 
@@ -193,10 +221,12 @@ impl ImpactSums {
         self.jobs += 1;
         self.tasks += job.tasks;
         self.stragglers += job.stragglers;
+        self.undetermined += job.undetermined;
         self.jobs_hit += u64::from(job.stragglers > 0);
         self.time += job.time;
         self.excesses.extend_from_slice(&job.excesses);
         self.delays.extend(job.delay);
+        self.delay_shares.extend(job.delay_share);
         let (all, hits) =
             job.servers.values().fold((0, 0), |(all, hits), ran| (all + ran.tasks, hits + ran.stragglers));
         for (name, ran) in &job.servers {
@@ -216,8 +246,10 @@ impl ImpactSums {
     /// The statistics of all jobs; `params` has the limits for slow servers.
     #[must_use]
     pub fn finish(self, params: &Params) -> Impact {
-        let Self { tasks, stragglers, jobs, jobs_hit, time, excesses, delays, servers } = self;
-        let per_server: Vec<f64> = servers.values().map(|server| server.ran.stragglers as f64).collect();
+        let Self { tasks, stragglers, undetermined, jobs, jobs_hit, time, excesses, delays, .. } = self;
+        let (servers, delay_shares) = (self.servers, self.delay_shares);
+        let per_server: Vec<u64> = servers.values().map(|server| server.ran.stragglers).collect();
+        let counts: Vec<f64> = per_server.iter().map(|&count| count as f64).collect();
         let mut worst: Vec<(&str, ServerTasks)> = servers
             .iter()
             .filter(|(_, server)| server.ran.stragglers > 0)
@@ -230,14 +262,17 @@ impl ImpactSums {
         Impact {
             tasks,
             stragglers,
+            undetermined,
             jobs,
             jobs_hit,
             median_excess: median(&excesses),
             median_job_delay: median(&delays),
+            delays: DelayDistribution::of(delay_shares),
             extra_compute: (time > 0.0).then(|| excesses.iter().fold(0.0, |sum, excess| sum + excess) / time),
             servers: servers.len() as u64,
             servers_hit,
-            server_skewness: skewness(&per_server),
+            server_skewness: skewness(&counts),
+            per_server: ServerDistribution::of(per_server),
             worst_servers: worst.into_iter().map(|(name, server)| (name.to_owned(), server)).collect(),
             slow_servers: slow_servers(&servers, params),
         }
@@ -356,5 +391,34 @@ mod tests {
             tasks: vec![JudgedTask { duration: 3.0, straggler: Some(true), node: None }],
         };
         assert_eq!(JobImpact::of([&group]).delay, None);
+        let waited = Millis::from_secs(3);
+        assert_eq!(JobImpact::of([&group]).with_times(waited, Some(waited)).delay_share, None);
+    }
+
+    #[test]
+    fn jobs_without_stragglers_or_times_are_in_no_step_of_delays() {
+        let hit = || JobImpact::of([&judged(&[(10.0, "a"), (10.0, "b"), (40.0, "b")])]);
+        let usual = JobImpact::of([&judged(&[(10.0, "a"), (10.0, "c")])]);
+        let (none, half_a_minute, took) = (Millis::ZERO, Millis::from_secs(30), Some(Millis::from_secs(40)));
+        let jobs = [
+            hit().with_times(half_a_minute, took),
+            hit().with_times(none, took),
+            hit().with_times(none, None),
+            usual.with_times(none, took),
+        ];
+        assert_eq!(jobs.each_ref().map(|job| job.delay_share), [Some(3.0), Some(0.0), None, None]);
+        let impact = Impact::of(&jobs);
+        assert_eq!((impact.jobs, impact.jobs_hit, impact.delays.jobs), (4, 3, 2));
+        assert_eq!(impact.delays.quantiles.map(|found| (found.median, found.maximum)), Some((1.5, 3.0)));
+        let steps = impact.per_server.steps.iter().map(|step| (step.from, step.to, step.servers));
+        assert_eq!(steps.collect::<Vec<_>>(), [(0, 0, 2), (1, 1, 0), (2, 2, 0), (3, 4, 1)]);
+    }
+
+    #[test]
+    fn tasks_without_a_label_are_counted_apart() {
+        let mut group = judged(&[(10.0, "a"), (10.0, "b"), (40.0, "b"), (5.0, "a")]);
+        group.tasks[3].straggler = None;
+        let impact = Impact::of(&[JobImpact::of([&group])]);
+        assert_eq!((impact.tasks, impact.stragglers, impact.undetermined), (3, 1, 1));
     }
 }

@@ -4,6 +4,7 @@
 use crate::whole::Whole;
 
 pub(crate) mod beta;
+pub mod box_plot;
 pub mod change_point;
 pub mod descriptive;
 pub mod elementary;

@@ -14,7 +14,7 @@ use elephant_base::address::Address;
 use elephant_base::state::{Reader, State};
 
 /// The format of the line. It changes with the line, and with what [`State`] writes between two versions of the program.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const BEGINNING: &[u8] = b"{\"elephant_rs_partial\":";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const COMPRESSION: i32 = 3;

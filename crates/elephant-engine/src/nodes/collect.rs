@@ -165,7 +165,7 @@ impl Sample {
         for group in &app.groups {
             let tasks = group.tasks.len() as u64;
             let name = stages.name(group.kind);
-            let facts = Facts { job_type, kind: Some(group.kind), name, tasks };
+            let facts = Facts { job_type, kind: Some(group.kind), name, tasks, job_names: None };
             let is_work = !matches!(group.kind, TaskKind::Setup | TaskKind::Cleanup);
             if is_work && conditions.admit_group(&facts) {
                 let mut runs = runs(group, &mut names);
@@ -192,7 +192,8 @@ impl Sample {
         let mut sample = Self::default();
         for group in &job.groups {
             let tasks = tasks_of(&group.attempts);
-            let facts = Facts { job_type: None, kind: None, name: Some(&group.label), tasks };
+            let (name, job_names) = (Some(group.label.as_str()), job.job_names);
+            let facts = Facts { job_type: None, kind: None, name, tasks, job_names };
             if !conditions.admit_group(&facts) {
                 continue;
             }

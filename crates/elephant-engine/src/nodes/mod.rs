@@ -21,6 +21,7 @@ pub mod trend;
 pub mod types;
 pub use by_application::{mean_and_deviation, work_by_node};
 pub use collect::GroupCounts;
+pub use elephant_base::stats::box_plot::BoxPlot;
 pub use fit::{Distribution, Family, Fit, Goodness, Status};
 pub use indicators::Node;
 pub use levels::Interval;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::indicators::Node;
 use elephant_analysis::node_metrics::Hosts;
 use elephant_base::address::Address;
+use elephant_base::stats::box_plot::BoxPlot;
 use elephant_base::units::Bytes;
 use elephant_input::codec;
 use elephant_input::kind::SourceKind;
@@ -224,28 +225,52 @@ pub struct NodeGroup {
     pub mean: Option<f64>,
     /// The share of these tasks that were stragglers.
     pub straggler_share: Option<f64>,
+    /// The mean z-scores of its nodes, each node counted once (S1, figure 6a).
+    pub means: Option<BoxPlot>,
+    /// The probabilities of an extreme value on its nodes, where they are known (S1, figure 6b).
+    pub extreme_values: Option<BoxPlot>,
+}
+
+/// What is known of the nodes of a group.
+#[derive(Default)]
+struct Members {
+    tasks: u64,
+    stragglers: u64,
+    /// The sum of all z-scores.
+    sum: f64,
+    means: Vec<f64>,
+    extreme_values: Vec<f64>,
 }
 
 impl NodeGroup {
     /// The groups by name. Nodes without a name are left out.
     pub(super) fn by<'n>(nodes: &'n [Node], name: impl Fn(&'n Node) -> Option<&'n str>) -> Vec<Self> {
-        let mut groups: BTreeMap<&str, (u64, u64, u64, f64)> = BTreeMap::new();
+        let mut groups: BTreeMap<&str, Members> = BTreeMap::new();
         for node in nodes {
             let (Some(name), Some(mean)) = (name(node), node.mean) else { continue };
-            let (count, tasks, stragglers, sum) = groups.entry(name).or_default();
-            *count += 1;
-            *tasks += node.tasks;
-            *stragglers += node.stragglers;
-            *sum += mean * node.tasks as f64;
+            let group = groups.entry(name).or_default();
+            group.tasks += node.tasks;
+            group.stragglers += node.stragglers;
+            group.sum += mean * node.tasks as f64;
+            group.means.push(mean);
+            group.extreme_values.extend(node.extreme_value);
         }
-        let group = |(name, (nodes, tasks, stragglers, sum)): (&str, (u64, u64, u64, f64))| Self {
+        groups.into_iter().map(|(name, members)| members.group(name)).collect()
+    }
+}
+
+impl Members {
+    fn group(self, name: &str) -> NodeGroup {
+        let Self { tasks, stragglers, sum, means, extreme_values } = self;
+        NodeGroup {
             name: name.into(),
-            nodes,
+            nodes: means.len() as u64,
             tasks,
             mean: (tasks > 0).then(|| sum / tasks as f64),
             straggler_share: (tasks > 0).then(|| stragglers as f64 / tasks as f64),
-        };
-        groups.into_iter().map(group).collect()
+            means: BoxPlot::of(means),
+            extreme_values: BoxPlot::of(extreme_values),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Settings;
 use super::group::{GroupReport, host};
+use super::impact::impact;
 use super::learnt::GroupKey;
 use super::origin::Origin;
 use super::run_times::RunTimes;
@@ -18,7 +19,7 @@ use elephant_analysis::stragglers::cause::{
 use elephant_analysis::stragglers::evaluation::Evaluated;
 use elephant_analysis::stragglers::executions::Execution;
 use elephant_analysis::stragglers::group::GroupStragglers;
-use elephant_analysis::stragglers::impact::{JobImpact, JudgedGroup, JudgedTask, Speculation};
+use elephant_analysis::stragglers::impact::{JobImpact, Speculation};
 use elephant_analysis::stragglers::labels::{Labels, Reference};
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::state::State;
@@ -57,6 +58,8 @@ pub struct ApplicationStragglers {
     pub groups: Vec<GroupReport>,
     /// Groups with too few tasks to have stragglers.
     pub small_groups: u64,
+    /// The tasks of these groups.
+    pub(super) tasks_of_small_groups: u64,
     /// Time in which the application only waited for stragglers, explained by their input or not.
     pub delay: Millis,
     /// The straggler that it waited for longest; `None` if it waited for none.
@@ -123,6 +126,7 @@ impl ApplicationStragglers {
             kind: Some(group.kind),
             name: names.name(group.kind),
             tasks: group.tasks.len() as u64,
+            job_names: None,
         };
         let admits = |group: &TaskGroup| {
             let conditions = &settings.conditions;
@@ -142,8 +146,10 @@ impl ApplicationStragglers {
         let labelling = settings.labelling(Reference::Median);
         let mut views = GroupStragglers::of_application(app, labelling, settings.basis);
         views.retain(|view| admits(view.group));
-        let all = views.len();
-        views.retain(|view| view.executions.tasks.len() >= settings.min_tasks.max(1));
+        let is_small = |view: &GroupStragglers<'_>| view.executions.tasks.len() < settings.min_tasks.max(1);
+        let small: Vec<u64> =
+            views.iter().filter(|view| is_small(view)).map(|view| view.group.tasks.len() as u64).collect();
+        views.retain(|view| !is_small(view));
         let keys = keys(app, &views, settings);
         let labels = labels(app, &views, &keys, settings);
         let groups = labelled(&views, &labels, settings);
@@ -155,9 +161,9 @@ impl ApplicationStragglers {
         let (delay, waits) = by_cause(waits);
         let with_node_metrics = metrics.map_or(0, |metrics| with_metrics(app, &groups, metrics));
         let mean = settings.labelling(Reference::Mean);
-        let by_mean: Vec<JudgedGroup> =
-            views.iter().map(|view| judged(app, view, &mean.of(&view.executions))).collect();
-        let by_median: Vec<JudgedGroup> = views.iter().map(|view| judged(app, view, &view.labels)).collect();
+        let by_mean: Vec<Labels> = views.iter().map(|view| mean.of(&view.executions)).collect();
+        let by_mean = impact(app, &views, &by_mean.iter().collect::<Vec<_>>());
+        let by_median = impact(app, &views, &views.iter().map(|view| &view.labels).collect::<Vec<_>>());
         let admitted = app.groups.iter().filter(|group| admits(group));
         let copies = admitted.map(Copies::of).fold(Copies::default(), Copies::and);
         let (mut keys, of_views) = (keys.into_iter(), views.iter().zip(labels).zip(found));
@@ -178,12 +184,13 @@ impl ApplicationStragglers {
             sources: sources.to_vec(),
             submitted_at: app.submitted_at,
             run_time: run_time(app),
-            small_groups: (all - views.len()) as u64,
+            small_groups: small.len() as u64,
+            tasks_of_small_groups: small.iter().sum(),
             delay,
             waited_for,
             waits,
-            by_median: JobImpact::of(&by_median),
-            by_mean: JobImpact::of(&by_mean),
+            by_median,
+            by_mean,
             speculation: speculation(&views, &copies),
             copies,
             causes,
@@ -366,15 +373,6 @@ fn without_numbers(name: &str) -> String {
         }
     }
     short
-}
-
-fn judged(app: &Application, view: &GroupStragglers<'_>, labels: &Labels) -> JudgedGroup {
-    let tasks = view.executions.tasks.iter().zip(&labels.stragglers).map(|(task, straggler)| JudgedTask {
-        duration: task.duration,
-        straggler: *straggler,
-        node: host(app, view.group, task.attempt()),
-    });
-    JudgedGroup { limit: labels.limit, tasks: tasks.collect() }
 }
 
 fn speculation(views: &[GroupStragglers<'_>], copies: &Copies) -> Speculation {

@@ -15,6 +15,7 @@ mod days;
 mod evaluated;
 mod group;
 mod histogram;
+mod impact;
 mod jobs;
 mod learnt;
 mod origin;
@@ -45,7 +46,10 @@ pub use elephant_analysis::stragglers::detect::{Parameter, Value};
 pub use elephant_analysis::stragglers::evaluation::pool::{Means, Pooled};
 pub use elephant_analysis::stragglers::evaluation::{Best, Evaluated, Ranked};
 pub use elephant_analysis::stragglers::executions::{Basis, Certainty, InputUnit};
-pub use elephant_analysis::stragglers::impact::{Impact, JobImpact, ServerTasks, Speculation};
+pub use elephant_analysis::stragglers::impact::{
+    DelayDistribution, DelayStep, Impact, JobImpact, Quantiles, ServerDistribution, ServerStep, ServerTasks,
+    Speculation,
+};
 pub use elephant_analysis::stragglers::labels::Limit;
 pub use elephant_analysis::stragglers::progress::ProgressSource;
 pub use elephant_analysis::stragglers::quality::Quality;
@@ -113,6 +117,10 @@ pub struct Total {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
+    /// Tasks of the same groups that never succeeded, or whose launch or end is not logged: they are not judged.
+    pub unfinished: u64,
+    /// Tasks of groups with too few tasks to have stragglers, which are not judged either.
+    pub in_small_groups: u64,
     /// Stragglers with node metrics for their node and time.
     pub with_node_metrics: u64,
     /// The statistics of S2's table 2 by the median.

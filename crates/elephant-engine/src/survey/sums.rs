@@ -25,6 +25,8 @@ pub(super) struct Sums {
     applications_hit: u64,
     tasks: u64,
     stragglers: u64,
+    unfinished: u64,
+    in_small_groups: u64,
     with_node_metrics: u64,
     by_median: ImpactSums,
     by_mean: ImpactSums,
@@ -61,6 +63,8 @@ impl Sums {
         self.applications_hit += u64::from(stragglers > 0);
         self.tasks += app.judged();
         self.stragglers += stragglers;
+        self.unfinished += app.groups.iter().map(|group| group.skipped_unfinished).sum::<u64>();
+        self.in_small_groups += app.tasks_of_small_groups;
         self.with_node_metrics += app.with_node_metrics;
         self.by_median.add(&app.by_median);
         self.by_mean.add(&app.by_mean);
@@ -100,6 +104,8 @@ impl Sums {
             applications_hit: self.applications_hit,
             tasks: self.tasks,
             stragglers: self.stragglers,
+            unfinished: self.unfinished,
+            in_small_groups: self.in_small_groups,
             with_node_metrics: self.with_node_metrics,
             by_median: self.by_median.finish(&settings.causes),
             by_mean: self.by_mean.finish(&settings.causes),

@@ -47,7 +47,8 @@ impl ApplicationStragglers {
             kinds.map(|(kind, group)| (kind, group.label.as_str())).collect();
         let admits = |group: &TaskGroup| {
             let name = labels.get(&group.kind).copied();
-            let facts = Facts { job_type: None, kind: None, name, tasks: group.tasks.len() as u64 };
+            let (tasks, job_names) = (group.tasks.len() as u64, job.job_names);
+            let facts = Facts { job_type: None, kind: None, name, tasks, job_names };
             settings.conditions.admit_group(&facts) && settings.conditions.admit_start(first_start(group))
         };
         let app = job.application(machines);

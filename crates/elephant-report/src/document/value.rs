@@ -44,6 +44,8 @@ pub(crate) enum Value<'a> {
 pub(crate) enum Drawing {
     /// A range with a mean.
     Interval { class: &'static str, range: (f64, f64), mean: Option<f64> },
+    /// A box plot.
+    Box { quartiles: (f64, f64), median: f64, whiskers: (f64, f64), outliers: Vec<f64> },
     /// Shares of a whole with their colours, one after another.
     Shares(Vec<(&'static str, f64)>),
     /// Times of two sides, in milliseconds.

@@ -1,5 +1,6 @@
 //! The ranking as a document: which nodes are slow, how certain this is, and all nodes.
 
+use super::boxes;
 use super::days::Days;
 use super::shown;
 use super::tables::{all_nodes, families, groups, intervals, levels};
@@ -137,6 +138,9 @@ fn spread(report: &NodesReport) -> Section<'_> {
     ];
     let section = Section::new("spread", "Levels and distributions", "Levels and distributions")
         .only(Media::HTML, Block::Beside(tables));
-    let sentences = sentences.into_iter().flatten().map(Block::Lead);
-    sentences.fold(section, |section, sentence| section.only(Media::TEXT, sentence))
+    let sentences = sentences.into_iter().flatten().map(|sentence| (Media::TEXT, Block::Lead(sentence)));
+    let racks = Some(&summary.racks).filter(|racks| racks.len() > 1);
+    let of_racks = racks.map(|racks| boxes::blocks("rack", racks, &report.settings));
+    let boxes = of_racks.into_iter().flatten().chain(boxes::blocks("type", &summary.types, &report.settings));
+    sentences.chain(boxes).fold(section, |section, (media, block)| section.only(media, block))
 }

@@ -1,5 +1,7 @@
 //! The ranking as JSON. The ending of a key names its unit (`_z`: standard deviations), and unknown values are `null`.
 
+mod groups;
+
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -19,6 +21,7 @@ use elephant_engine::nodes::settings::Settings;
 use elephant_engine::nodes::summary::Summary;
 use elephant_engine::nodes::trend::{Day, Trend};
 use elephant_engine::nodes::types::NodeGroup;
+use groups::{RackView, TypeView, kind, rack};
 
 pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, shown(report, top)), out)
@@ -136,24 +139,6 @@ struct ShareView {
     nodes_percent: Option<f64>,
 }
 
-#[derive(Serialize)]
-struct RackView<'a> {
-    rack: &'a str,
-    nodes_count: u64,
-    tasks_count: u64,
-    mean_z: Option<f64>,
-    stragglers_ratio: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct TypeView<'a> {
-    r#type: &'a str,
-    nodes_count: u64,
-    tasks_count: u64,
-    mean_z: Option<f64>,
-    stragglers_ratio: Option<f64>,
-}
-
 fn summary(report: &NodesReport) -> SummaryView<'_> {
     let summary: &Summary = &report.ranking.summary;
     let percent = |part: u64, whole: u64| (whole > 0).then(|| 100.0 * part as f64 / whole as f64);
@@ -191,26 +176,6 @@ fn summary(report: &NodesReport) -> SummaryView<'_> {
         loglogistic3_in_top_three: share(summary.loglogistic_in_top_three),
         racks: Each(&summary.racks, rack),
         types: Each(&summary.types, kind),
-    }
-}
-
-fn rack(rack: &NodeGroup) -> RackView<'_> {
-    RackView {
-        rack: &rack.name,
-        nodes_count: rack.nodes,
-        tasks_count: rack.tasks,
-        mean_z: rack.mean,
-        stragglers_ratio: rack.straggler_share,
-    }
-}
-
-fn kind(kind: &NodeGroup) -> TypeView<'_> {
-    TypeView {
-        r#type: &kind.name,
-        nodes_count: kind.nodes,
-        tasks_count: kind.tasks,
-        mean_z: kind.mean,
-        stragglers_ratio: kind.straggler_share,
     }
 }
 

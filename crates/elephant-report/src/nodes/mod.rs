@@ -1,5 +1,6 @@
 //! Renderers of the node ranking.
 
+mod boxes;
 mod csv;
 mod days;
 mod document;

@@ -14,7 +14,7 @@ use elephant_engine::nodes::{NodeGroup, NodesReport};
 /// Rows of the table.
 const MAX_ROWS: usize = 2000;
 /// Levels and groups that are listed.
-const MAX_LISTED: usize = 20;
+pub(super) const MAX_LISTED: usize = 20;
 /// Nodes that are drawn on a page, and in a terminal.
 const DRAWN: usize = 40;
 const DRAWN_IN_TEXT: usize = 25;

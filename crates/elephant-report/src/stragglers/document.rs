@@ -29,7 +29,7 @@ pub(super) fn of(report: &StragglerReport, options: TextOptions, shown: Shown) -
     let mut sections = vec![
         answer(report),
         all_jobs(report, &jobs, shown, !in_full && !summary),
-        tables::causes_and_costs(&report.total, &palette, in_detail),
+        tables::causes_and_costs(&report.total, &report.settings, &palette, in_detail),
         tables::days(&report.total, &palette, in_detail),
     ];
     if in_full {

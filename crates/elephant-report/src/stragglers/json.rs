@@ -2,6 +2,7 @@
 
 mod application;
 mod causes;
+mod impact;
 
 use std::io::{self, Write};
 
@@ -15,13 +16,13 @@ use elephant_analysis::stragglers::detect::{Parameter, Value};
 use elephant_analysis::stragglers::evaluation::pool::{Means, Pooled};
 use elephant_analysis::stragglers::evaluation::{Best, Evaluated};
 use elephant_analysis::stragglers::first_order::FirstOrder;
-use elephant_analysis::stragglers::impact::{Impact, ServerTasks};
 use elephant_analysis::stragglers::quality::Quality;
 use elephant_base::units::Millis;
 use elephant_engine::survey::{
     ApplicationStragglers, CauseCorrelation, EngineDetectors, RunTimes, Settings, StragglerDay,
     StragglerReport, Total, Waiting,
 };
+use impact::{ImpactView, impact};
 
 pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, applications(report, shown)), out)
@@ -77,6 +78,7 @@ fn settings(settings: &Settings) -> SettingsView {
 
 #[derive(Serialize)]
 struct TotalView<'a> {
+    tasks_not_judged: NotJudgedView,
     impact: ByReference<ImpactView<'a>>,
     speculation_waste_percent: Option<f64>,
     copies_won_to_tail_correlation: Option<f64>,
@@ -86,6 +88,13 @@ struct TotalView<'a> {
     daily_correlations: Each<'a, CauseCorrelation, CorrelationView>,
     replay: ReplayView,
     engines: Pairs<&'static str, EngineView<'a>>,
+}
+
+/// Tasks that no part of the impact counts, in addition to those with an undetermined label.
+#[derive(Serialize)]
+struct NotJudgedView {
+    unfinished_count: u64,
+    in_small_groups_count: u64,
 }
 
 #[derive(Serialize)]
@@ -147,6 +156,10 @@ struct ReplayView {
 
 fn total(total: &Total) -> TotalView<'_> {
     TotalView {
+        tasks_not_judged: NotJudgedView {
+            unfinished_count: total.unfinished,
+            in_small_groups_count: total.in_small_groups,
+        },
         impact: ByReference { median: impact(&total.by_median), mean: impact(&total.by_mean) },
         speculation_waste_percent: total.speculation_waste.map(percent),
         copies_won_to_tail_correlation: total.tail_correlation,
@@ -174,55 +187,6 @@ fn percent(share: f64) -> f64 {
 
 fn share_percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| percent(part as f64 / whole as f64))
-}
-
-#[derive(Serialize)]
-struct ImpactView<'a> {
-    tasks_count: u64,
-    stragglers_count: u64,
-    stragglers_percent: Option<f64>,
-    applications_count: u64,
-    applications_with_stragglers_count: u64,
-    applications_with_stragglers_percent: Option<f64>,
-    median_excess_ms: Option<f64>,
-    median_slowest_beyond_others_ms: Option<f64>,
-    extra_compute_percent: Option<f64>,
-    servers_count: u64,
-    servers_with_stragglers_count: u64,
-    servers_with_stragglers_percent: Option<f64>,
-    stragglers_per_server_skewness: Option<f64>,
-    worst_servers: Each<'a, (String, ServerTasks), ServerView<'a>>,
-}
-
-#[derive(Serialize)]
-struct ServerView<'a> {
-    node: &'a str,
-    tasks_count: u64,
-    stragglers_count: u64,
-}
-
-fn impact(impact: &Impact) -> ImpactView<'_> {
-    let millis = |seconds: Option<f64>| seconds.map(words::millis);
-    ImpactView {
-        tasks_count: impact.tasks,
-        stragglers_count: impact.stragglers,
-        stragglers_percent: share_percent(impact.stragglers, impact.tasks),
-        applications_count: impact.jobs,
-        applications_with_stragglers_count: impact.jobs_hit,
-        applications_with_stragglers_percent: share_percent(impact.jobs_hit, impact.jobs),
-        median_excess_ms: millis(impact.median_excess),
-        median_slowest_beyond_others_ms: millis(impact.median_job_delay),
-        extra_compute_percent: impact.extra_compute.map(percent),
-        servers_count: impact.servers,
-        servers_with_stragglers_count: impact.servers_hit,
-        servers_with_stragglers_percent: share_percent(impact.servers_hit, impact.servers),
-        stragglers_per_server_skewness: impact.server_skewness,
-        worst_servers: Each(&impact.worst_servers, |(node, server)| ServerView {
-            node,
-            tasks_count: server.tasks,
-            stragglers_count: server.stragglers,
-        }),
-    }
 }
 
 #[derive(Serialize)]

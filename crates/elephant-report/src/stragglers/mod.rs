@@ -4,6 +4,7 @@ mod application;
 mod causes;
 mod csv;
 mod detectors;
+mod distributions;
 mod document;
 mod jobs;
 mod json;

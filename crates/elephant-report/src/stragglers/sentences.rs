@@ -50,6 +50,19 @@ pub(super) fn slow_nodes(report: &StragglerReport) -> Option<String> {
     })
 }
 
+/// "Not counted: 12 tasks that did not succeed or have no times." `None` if all tasks are counted.
+pub(super) fn not_counted(total: &Total, settings: &Settings) -> Option<String> {
+    let groups = format!("in groups with fewer than {} that succeeded", settings.min_tasks.max(1));
+    let of = [
+        (total.unfinished, "that did not succeed or have no times"),
+        (total.in_small_groups, &groups),
+        (total.by_median.undetermined, "that their copies overtook before they could be stragglers"),
+    ];
+    let of = of.into_iter().filter(|(count, _)| *count > 0);
+    let of: Vec<String> = of.map(|(count, which)| format!("{} {which}", plural(count, "task"))).collect();
+    (!of.is_empty()).then(|| format!("Not counted: {}.", of.join(", ")))
+}
+
 /// The jobs of traces that are counted and not listed.
 pub(super) fn unlisted(report: &StragglerReport) -> String {
     format!(

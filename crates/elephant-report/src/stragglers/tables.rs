@@ -1,12 +1,12 @@
 //! Causes, costs and days over all applications.
 
 use super::causes::Palette;
-use super::sentences;
+use super::{distributions, sentences};
 use crate::document::{Axis, Block, Cell, Column, Drawing, Media, Row, Section, Table, Value};
 use crate::words::{grouped, plural};
 use elephant_analysis::stragglers::impact::Impact;
 use elephant_base::units::{Millis, three_digits};
-use elephant_engine::survey::{StragglerDay, Total};
+use elephant_engine::survey::{Settings, StragglerDay, Total};
 
 /// Days that a page lists.
 const MAX_DAYS: usize = 60;
@@ -16,12 +16,23 @@ const MAX_SERVERS: usize = 5;
 /// What the columns of days count.
 const DAYS: &str = "The colours are those of the causes above. The causes next to the day are those of all stragglers. The columns of the DoS-index (time per input over that of the group) count tasks, including those with so little input that they took no longer than others. The last column has the causes of the stragglers with an index of 10 or more.";
 
-pub(super) fn causes_and_costs<'a>(total: &'a Total, palette: &Palette, media: Media) -> Section<'a> {
+pub(super) fn causes_and_costs<'a>(
+    total: &'a Total,
+    settings: &Settings,
+    palette: &Palette,
+    media: Media,
+) -> Section<'a> {
     let causes = (total.causes.stragglers() > 0).then(|| causes(total, palette));
-    let costs = (total.by_median.tasks > 0).then(|| costs(total));
+    let costs = (total.by_median.tasks > 0).then(|| costs(total, settings));
     let tables: Vec<Block<'_>> = causes.into_iter().chain(costs).map(Block::Table).collect();
     let tables = (!tables.is_empty()).then_some(Block::Beside(tables));
-    Section::new("causes", "Causes and costs", "Causes and costs").only(media, tables)
+    // On a page, the sentences are below their charts.
+    let in_text = if media == Media::HTML { Media::NONE } else { Media::TEXT };
+    Section::new("causes", "Causes and costs", "Causes and costs")
+        .only(media, tables)
+        .only(in_text, distributions::delays(&total.by_median.delays).map(Block::Note))
+        .only(in_text, distributions::per_server(&total.by_median.per_server).map(Block::Note))
+        .only(Media::HTML, distributions::charts(&total.by_median))
 }
 
 fn causes<'a>(total: &'a Total, palette: &Palette) -> Table<'a> {
@@ -50,7 +61,7 @@ fn causes<'a>(total: &'a Total, palette: &Palette) -> Table<'a> {
 }
 
 /// Table 2 of Garraghan et al. (2019), by the median and by the mean.
-fn costs(total: &Total) -> Table<'_> {
+fn costs<'a>(total: &'a Total, settings: &Settings) -> Table<'a> {
     let columns = [
         Column::key("impact of stragglers", 28, usize::MAX).on_page("Measure"),
         Column::number("by the median", 15),
@@ -75,6 +86,7 @@ fn costs(total: &Total) -> Table<'_> {
         .figure("costs", "What stragglers cost")
         .note(waste.map(|waste| format!("Losing attempts took {} of the task time.", percent(waste))))
         .note(servers(&total.by_median))
+        .note(sentences::not_counted(total, settings))
 }
 
 /// "Most stragglers ran on …".

@@ -35,10 +35,12 @@ impl<'a> Scale<'a> {
             }
             Kind::Values => {
                 let ends = values.filter_map(|value| match value {
-                    Value::Drawing(Drawing::Interval { range: (low, high), .. }) => Some([*low, *high]),
+                    Value::Drawing(Drawing::Interval { range, .. }) => Some((*range, [].as_slice())),
+                    Value::Drawing(Drawing::Box { whiskers, outliers, .. }) => Some((*whiskers, outliers)),
                     _ => None,
                 });
-                Axis::over(ends.flatten(), 1.0).map(Self::Values)
+                let ends = ends.flat_map(|((low, high), others)| others.iter().copied().chain([low, high]));
+                Axis::over(ends, 1.0).map(Self::Values)
             }
         }
     }
@@ -68,6 +70,9 @@ impl<'a> Scale<'a> {
         let (role, drawn) = match (self, drawing) {
             (Self::Values(axis), Drawing::Interval { class, range, mean }) => {
                 (hidden, interval(*axis, class, *range, *mean))
+            }
+            (Self::Values(axis), Drawing::Box { quartiles, median, whiskers, outliers }) => {
+                (hidden, box_plot(*axis, *quartiles, *median, (*whiskers, outliers)))
             }
             (Self::Times(axis), Drawing::Sides(times)) => (hidden, sides(*axis, times)),
             (_, Drawing::Shares(parts)) => (hidden, shares(parts)),
@@ -103,6 +108,39 @@ fn interval(axis: Axis, class: &str, (low, high): (f64, f64), mean: Option<f64>)
         "<line class=\"zero\" x1=\"{zero:.1}\" x2=\"{zero:.1}\" y1=\"0\" y2=\"10\"/><rect class=\"{class}\" x=\"{x:.1}\" y=\"3\" width=\"{width:.1}\" height=\"4\"/>{}",
         mean.unwrap_or_default()
     )
+}
+
+/// A box between the quartiles with a line at the median, whiskers with ends, and dots for what is further away.
+fn box_plot(
+    axis: Axis,
+    (first, third): (f64, f64),
+    median: f64,
+    ((low, high), outliers): ((f64, f64), &[f64]),
+) -> String {
+    let line = |class: &str, (from, to): (f64, f64), (top, bottom): (u8, u8)| {
+        let (from, to) = (axis.x(from), axis.x(to));
+        format!("<line class=\"{class}\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{top}\" y2=\"{bottom}\"/>")
+    };
+    let x = axis.x(first);
+    let width = (axis.x(third) - x).max(MIN_BAR);
+    // Dots at nearly the same place are one, so that a page has at most a thousand for each box.
+    let mut dots: Vec<String> = outliers.iter().map(|value| format!("M{:.0} 5h0", axis.x(*value))).collect();
+    dots.dedup();
+    let dots = if dots.is_empty() {
+        String::new()
+    } else {
+        format!("<path class=\"dot\" d=\"{}\"/>", dots.concat())
+    };
+    [
+        line("zero", (0.0, 0.0), (0, 10)),
+        line("now", (low, high), (5, 5)),
+        line("now", (low, low), (3, 7)),
+        line("now", (high, high), (3, 7)),
+        format!("<rect class=\"held\" x=\"{x:.1}\" y=\"2\" width=\"{width:.1}\" height=\"6\"/>"),
+        line("mean", (median, median), (1, 9)),
+        dots,
+    ]
+    .concat()
 }
 
 /// A bar for each side that is known.

@@ -62,7 +62,9 @@ fn waited_for(straggler: &WaitedFor) -> WaitedForView<'_> {
 struct JobImpactView {
     tasks_count: u64,
     stragglers_count: u64,
+    undetermined_count: u64,
     slowest_beyond_others_ms: Option<f64>,
+    delay_ratio: Option<f64>,
     extra_compute_percent: Option<f64>,
 }
 
@@ -70,7 +72,9 @@ fn job_impact(impact: &JobImpact) -> JobImpactView {
     JobImpactView {
         tasks_count: impact.tasks,
         stragglers_count: impact.stragglers,
+        undetermined_count: impact.undetermined,
         slowest_beyond_others_ms: impact.delay.map(words::millis),
+        delay_ratio: impact.delay_share,
         extra_compute_percent: impact.extra_compute().map(percent),
     }
 }

@@ -2,6 +2,8 @@
 
 mod damage;
 mod figures;
+mod job_names;
+mod plots;
 mod told_apart;
 
 use std::fs;

@@ -101,6 +101,7 @@ impl Noted {
         // What no comparison and no message needs would take most of the memory.
         let app = ApplicationReport {
             nodes: Vec::new(),
+            query_work: Vec::new(),
             phases: None,
             phase_work: Vec::new(),
             configuration: None,

@@ -13,6 +13,7 @@ fn works(operator: &PlacedOperator<'_>) -> bool {
         operator.kind,
         OperatorKind::Exchange
             | OperatorKind::Broadcast
+            | OperatorKind::Subquery
             | OperatorKind::CachedScan
             | OperatorKind::Source
             | OperatorKind::Transition

@@ -10,7 +10,9 @@
 mod amount;
 mod caches;
 mod drawn;
+mod dynamic_pruning;
 mod fallback;
+mod feeders;
 mod ground;
 mod pipeline;
 mod plan_text;
@@ -33,17 +35,18 @@ pub use elephant_model::model::spark::{JoinKind, OperatorKind, SqlCounter, plain
 pub use amount::{Amount, amount_of, metric_names};
 pub use caches::CachedTable;
 pub use drawn::{Drawn, DrawnOperator};
+pub use dynamic_pruning::{DynamicPruning, dynamic_pruning, feeds_pruning};
 pub use fallback::{in_the_jvm, transitions};
 pub use ground::{Cost, Ground, TaskTime};
 pub use pipeline::{Part, StageWork};
 pub use pruning::{Unpruned, WhyUnpruned, chooses_partitions, filter_above, partition_columns, unpruned};
 pub use purpose::Purpose;
 pub use query::{PlacedOperator, Queries, Query, Value};
-pub use summary::{Extent, OperatorSummary, QuerySummary};
+pub use summary::{Extent, OperatorSummary, PrunedBy, QuerySummary};
 pub use tasks::{FixedBy, Single};
 pub use told::Told;
 pub use wall::Wall;
 pub use words::{
-    below, name_of_operator, name_of_query, name_of_source, short_name_of_query, sources_below,
+    below, feeding, name_of_operator, name_of_query, name_of_source, short_name_of_query, sources_below,
     without_numbers,
 };

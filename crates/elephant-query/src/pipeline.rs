@@ -45,6 +45,16 @@ const EXCLUSIVE: [SqlCounter; 8] = [
     SqlCounter::OwnTime,
 ];
 
+/// Timings of Python workers. The first one contains the others.
+const PYTHON: [SqlCounter; 3] =
+    [SqlCounter::PythonTime, SqlCounter::PythonStartTime, SqlCounter::PythonInitTime];
+
+/// Whether a timing tells the own time of an operator.
+pub(crate) fn is_timed(operator: &PlacedOperator<'_>) -> bool {
+    let timings = || EXCLUSIVE.iter().chain(&PYTHON).chain([&SqlCounter::AggregationTime]);
+    operator.values.iter().any(|value| timings().any(|timing| value.counter == Some(*timing)))
+}
+
 /// Times of an operator by stage, in nanoseconds.
 type ByStage = BTreeMap<u32, i128>;
 

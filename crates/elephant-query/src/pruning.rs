@@ -5,6 +5,7 @@
 //! evaluate itself (`FileSourceStrategy`, `DataSourceUtils.getPartitionFiltersAndDataFilters`). It takes these out of the
 //! filter above the scan. So a condition there that names a column of partitions has not chosen any.
 
+use crate::dynamic_pruning::is_given_up;
 use crate::plan_text::{
     arguments, attributes, conjuncts, fields, first_list, items, lists, mentions, renamed, sides,
 };
@@ -65,7 +66,8 @@ pub fn partition_columns<'a>(scan: &PlacedOperator<'a>) -> Vec<&'a str> {
 #[must_use]
 pub fn chooses_partitions(scan: &PlacedOperator<'_>) -> bool {
     let told = scan.fact("PartitionFilters").map(|told| told.trim_start_matches('[').trim_end_matches(']'));
-    told.is_some_and(|filters| items(filters).iter().any(|filter| !filter.is_empty() && !is_not_null(filter)))
+    let chooses = |filter: &&str| !filter.is_empty() && !is_not_null(filter) && !is_given_up(filter);
+    told.is_some_and(|filters| items(filters).iter().any(chooses))
 }
 
 /// The condition that should choose the partitions of a scan, but is evaluated after reading; the first one above the
@@ -331,5 +333,7 @@ mod tests {
         assert!(!of("[]") && !of("[isnotnull(day#3)]"));
         assert!(of("[isnotnull(day#3), (day#3 = 2026-01-03)]"));
         assert!(of("[dynamicpruningexpression(day#3 IN dynamicpruning#9)]"));
+        // The optimiser found nothing to reuse, and gave up.
+        assert!(!of("[isnotnull(day#3), dynamicpruningexpression(true)]"));
     }
 }

@@ -20,7 +20,8 @@ pub enum Purpose {
     Retry,
     /// Makes what all executors get (`BroadcastExchange`).
     Broadcast,
-    /// Makes the rows of a cached table, and nothing else.
+    /// Fills a cache: it makes the rows of a cached table and nothing else, or is the first to compute all partitions of a
+    /// persisted RDD, whatever it does with them.
     Caching,
     /// Works on a batch of a stream.
     MicroBatch,
@@ -48,10 +49,15 @@ impl Purpose {
         if job.is_some_and(lists_files) {
             return Self::FileListing;
         }
-        let of_job = if job.is_some_and(|job| job.of_stream) { Self::MicroBatch } else { Self::Work };
+        let of_job = match job.is_some_and(|job| job.of_stream) {
+            true => Self::MicroBatch,
+            false if fills_cache(spark, stage) => Self::Caching,
+            false => Self::Work,
+        };
         match job.and_then(|job| job.sql_execution) {
             Some(id) => spark.query(id).and_then(|query| Self::by_plan(app, query, stage)).unwrap_or(of_job),
             None if stage.first_call.as_deref().is_some_and(infers_schema) => Self::SchemaInference,
+            None if of_job == Self::Caching => Self::Caching,
             None if is_called_sort(stage) && !writes_shuffle(app, stage) => Self::Sampling,
             None => of_job,
         }
@@ -92,6 +98,11 @@ pub(crate) fn is_part(spark: &Spark, stage: &Stage) -> bool {
     let most = before.filter_map(|other| other.announced_tasks).max();
     let is_whole = most.is_some_and(|most| stage.announced_tasks >= Some(most));
     stage.id.attempt > 0 && !is_whole
+}
+
+/// Whether a stage is the first to compute an RDD that is persisted. Events that are missing may have told of an earlier one.
+const fn fills_cache(spark: &Spark, stage: &Stage) -> bool {
+    stage.fills_cache && !spark.log.compacted && !spark.gaps.beginning && !spark.gaps.missing_parts
 }
 
 /// Whether the call that created a stage sorts, by its name: "sortByKey at Orders.scala:210".
@@ -167,6 +178,33 @@ mod tests {
     }
 
     #[test]
+    fn the_first_stage_that_computes_a_persisted_rdd_fills_a_cache() {
+        let load = "org.apache.spark.sql.DataFrameReader.load(DataFrameReader.scala:186)";
+        let fills = |stage: Stage| Stage { fills_cache: true, ..stage };
+        let sorts = Stage { name: Some("sortByKey at Sort.scala:7".into()), ..stage(0, None, "") };
+        for (stage, query, expected) in [
+            (fills(stage(0, None, "")), None, Purpose::Caching),
+            (fills(stage(0, None, "")), Some(1), Purpose::Caching),
+            // The sample of a sort computes its input; where that is kept, the sort reads what the sample computed.
+            (fills(sorts), None, Purpose::Caching),
+            (fills(stage(0, None, load)), None, Purpose::SchemaInference),
+            (fills(stage(1, None, "")), None, Purpose::Retry),
+            (fills(stage(0, Some(Origin::Receiver), "")), None, Purpose::Receiver),
+        ] {
+            assert_eq!(purpose(&stage, None, query), expected, "{stage:?}");
+            assert!(expected != Purpose::Caching || expected.is_chosen());
+        }
+        let mut job = Job::new(0);
+        let stage = fills(stage(0, None, ""));
+        let of = |spark: Spark| Purpose::of(&sample::app(), &spark, &stage);
+        let mut compacted = Spark { jobs: vec![job.clone()], ..Spark::default() };
+        compacted.log.compacted = true;
+        assert_eq!(of(compacted), Purpose::Work);
+        job.of_stream = true;
+        assert_eq!(of(Spark { jobs: vec![job], ..Spark::default() }), Purpose::MicroBatch);
+    }
+
+    #[test]
     fn a_stage_that_runs_as_a_whole_again_is_no_part() {
         let attempt = |attempt, tasks| Stage { announced_tasks: Some(tasks), ..stage(attempt, None, "") };
         let spark =
@@ -191,6 +229,14 @@ mod tests {
         assert_eq!(of(sort(), 1000, false), Purpose::Work);
         assert_eq!(of(Node::of("BroadcastExchange"), 0, false), Purpose::Broadcast);
         assert_eq!(of(Node::of("InMemoryTableScan"), 0, false), Purpose::Caching);
+        // What a subquery makes for a condition is no input of the sort above.
+        let used = |above: Node| {
+            let aggregate =
+                Node::of("Subquery").above(Node::of("HashAggregate").with_metric("number of output rows", 7));
+            let (app, spark) = sample::query(above.above(Node::of("Filter").above(aggregate)), &[7], 0);
+            Purpose::of(&app, &spark, &spark.stages[0])
+        };
+        assert_eq!(used(sort()), Purpose::Work);
         let hash = || Node::text("Exchange", "Exchange hashpartitioning(a#1, 200)");
         assert_eq!(of(hash(), 1000, false), Purpose::Work);
         assert_eq!(of(hash(), 1000, true), Purpose::MicroBatch);

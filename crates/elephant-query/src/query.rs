@@ -133,6 +133,12 @@ impl<'a> PlacedOperator<'a> {
         self.facts.iter().find(|(known, _)| *known == key).map(|&(_, value)| value)
     }
 
+    /// Whether it is a subquery, or stands for one: it is no input of the operator above it.
+    #[must_use]
+    pub fn is_subquery(&self) -> bool {
+        self.kind == OperatorKind::Subquery || self.name.starts_with("ReusedSubquery")
+    }
+
     fn value(&self, counter: SqlCounter) -> Option<&Value<'a>> {
         self.values.iter().find(|value| value.counter == Some(counter))
     }

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::dynamic_pruning::{DynamicPruning, dynamic_pruning};
+use crate::feeders::in_time_of;
 use crate::ground::Ground;
 use crate::query::{PlacedOperator, Query};
 use crate::told::{Told, told};
@@ -82,6 +84,8 @@ pub struct OperatorSummary {
     pub stages: Vec<StageAttempt>,
     /// Its own time in tasks; `None` if no timing tells.
     pub time: Option<Millis>,
+    /// The places of operators that feed it and whose time this contains, because no timing tells them apart.
+    pub time_includes: Vec<u32>,
     /// The part of the time of all tasks of the query, from 0 to 1.
     pub share: Option<f64>,
     /// The rows that it passed on.
@@ -90,6 +94,21 @@ pub struct OperatorSummary {
     pub bytes: Option<Bytes>,
     /// The bytes that it spilled.
     pub spilled: Option<Bytes>,
+    /// The joins that chose the partitions that it reads.
+    pub pruned_by: Vec<PrunedBy>,
+}
+
+/// A join that chose partitions of a scan while the query ran ([`DynamicPruning`]).
+#[derive(Debug, Clone, PartialEq, Eq, State)]
+pub struct PrunedBy {
+    /// The columns of partitions.
+    pub columns: Vec<String>,
+    /// The place of the join, if the plan names the columns in one.
+    pub join: Option<u32>,
+    /// Its name.
+    pub name: Option<String>,
+    /// The place of the operator that collects its keys, if the plan has it.
+    pub subquery: Option<u32>,
 }
 
 /// How many operators a short summary has.
@@ -130,6 +149,17 @@ impl QuerySummary {
     }
 }
 
+impl OperatorSummary {
+    /// Its name, for its own time: says if that contains the time of what feeds it.
+    #[must_use]
+    pub fn timed_name(&self) -> String {
+        if self.time_includes.is_empty() {
+            return self.name.clone();
+        }
+        format!("{} with what feeds it", self.name)
+    }
+}
+
 #[cfg(test)]
 impl OperatorSummary {
     /// An operator of the last plan about which nothing else is known.
@@ -145,10 +175,12 @@ impl OperatorSummary {
             moves_rows: false,
             stages: Vec::new(),
             time: None,
+            time_includes: Vec::new(),
             share: None,
             rows: None,
             bytes: None,
             spilled: None,
+            pruned_by: Vec::new(),
         }
     }
 }
@@ -189,11 +221,13 @@ impl Ground<'_> {
         let bytes = |counters: &[Counter]| sum(counters).map(Bytes::new);
         let ids = |places: &BTreeSet<u32>| places.iter().filter_map(|&it| Some(self.stage(it)?.id)).collect();
         let task_time = sum(&[Counter::ExecutorRunTime]).map(Millis::new);
-        let operators: Vec<OperatorSummary> = (0_u32..)
-            .zip(&query.operators)
+        let operators: Vec<OperatorSummary> = query
+            .operators
+            .iter()
+            .enumerate()
             .map(|(place, operator)| {
-                let time = own.get(&(execution.id, place as usize)).copied();
-                self.operator(place, operator, (time, task_time))
+                let time = own.get(&(execution.id, place)).copied();
+                self.operator((query, place), operator, (time, task_time))
             })
             .collect();
         let wall = self.all().wall(execution);
@@ -221,7 +255,7 @@ impl Ground<'_> {
     /// An operator with its own time, in a query whose tasks took this time.
     fn operator(
         &self,
-        place: u32,
+        (query, place): (&Query<'_>, usize),
         operator: &PlacedOperator<'_>,
         (time, all): (Option<Millis>, Option<Millis>),
     ) -> OperatorSummary {
@@ -233,7 +267,7 @@ impl Ground<'_> {
             SqlCounter::PythonBytesSent,
         ];
         OperatorSummary {
-            place,
+            place: index(place),
             parent: operator.parent.and_then(|parent| u32::try_from(parent).ok()),
             repeats: operator.repeats.and_then(|original| u32::try_from(original).ok()),
             name: name_of_operator(operator),
@@ -243,12 +277,36 @@ impl Ground<'_> {
             moves_rows: operator.kind.moves_rows(),
             stages: operator.stages.iter().filter_map(|&stage| Some(self.stage(stage)?.id)).collect(),
             time,
+            time_includes: time
+                .map(|_| in_time_of(query, place))
+                .unwrap_or_default()
+                .into_iter()
+                .map(index)
+                .collect(),
             share: time
                 .zip(all.filter(|all| *all > Millis::ZERO))
                 .map(|(time, all)| time.as_f64() / all.as_f64()),
             rows: operator.total(SqlCounter::OutputRows),
             bytes: sizes.into_iter().find_map(|counter| operator.bytes(counter)),
             spilled: operator.bytes(SqlCounter::SpillSize).filter(|spilled| *spilled > Bytes::default()),
+            pruned_by: dynamic_pruning(query, place)
+                .into_iter()
+                .map(|pruning| pruned_by(query, pruning))
+                .collect(),
         }
     }
+}
+
+fn pruned_by(query: &Query<'_>, pruning: DynamicPruning) -> PrunedBy {
+    PrunedBy {
+        columns: pruning.columns,
+        join: pruning.join.map(index),
+        name: pruning.join.and_then(|join| query.operators.get(join)).map(name_of_operator),
+        subquery: pruning.subquery.map(index),
+    }
+}
+
+/// A plan has fewer operators than fit: the parser bounds them.
+fn index(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
 }

@@ -17,6 +17,8 @@ pub(crate) enum Taker {
     Broadcast,
     /// A cached table.
     Cache,
+    /// They are the result of a subquery, which the driver collects.
+    Subquery,
     /// They are the result of the query.
     Result,
 }
@@ -42,6 +44,7 @@ impl Taker {
                 }
                 OperatorKind::Exchange => return Self::Exchange,
                 OperatorKind::Broadcast => return Self::Broadcast,
+                OperatorKind::Subquery => return Self::Subquery,
                 OperatorKind::CachedScan => return Self::Cache,
                 _ => above = parent(at),
             }

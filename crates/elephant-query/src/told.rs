@@ -54,7 +54,7 @@ pub(crate) fn told(
     let shares = costly.into_iter().filter_map(|(time, operator)| {
         let all = task_time.filter(|all| *all > Millis::ZERO)?;
         let share = time.as_f64() / all.as_f64();
-        (share >= WORTH_TELLING).then(|| Told::Operator(operator.name.clone(), share))
+        (share >= WORTH_TELLING).then(|| Told::Operator(operator.timed_name(), share))
     });
     told.extend(shares.take(OPERATORS));
     told.extend(failed.then_some(Told::Failed));
@@ -78,6 +78,13 @@ mod tests {
         let told = told(Some(wall), Some(ms(100)), &operators, true, 3);
         let sort = |share| Told::Operator("Sort".to_owned(), share);
         assert_eq!(told, [Told::Planning(ms(5)), sort(0.4), sort(0.1), Told::Failed, Told::Stages(3)]);
+    }
+
+    #[test]
+    fn a_time_that_contains_others_is_told_as_such() {
+        let aggregate = OperatorSummary { time_includes: vec![1], ..operator(0, 40) };
+        let told = told(None, Some(Millis::new(100)), &[aggregate], false, 0);
+        assert_eq!(told, [Told::Operator("Sort with what feeds it".to_owned(), 0.4)]);
     }
 
     #[test]

@@ -107,6 +107,18 @@ pub fn below(query: &Query<'_>, operator: usize) -> Range<usize> {
     operator..operator + 1 + fed.count()
 }
 
+/// The same without subqueries: their rows are no input, but choose what the operators above them keep or read.
+pub fn feeding<'q>(query: &'q Query<'_>, operator: usize) -> impl Iterator<Item = usize> + 'q {
+    let mut end_of_subquery = 0;
+    below(query, operator).filter(move |&place| {
+        let is_subquery = query.operators.get(place).is_some_and(PlacedOperator::is_subquery);
+        if place >= end_of_subquery && place != operator && is_subquery {
+            end_of_subquery = below(query, place).end;
+        }
+        place >= end_of_subquery
+    })
+}
+
 /// A text without the numbers of expressions (`c_id#12L`) and plans, which differ from run to run.
 #[must_use]
 pub fn without_numbers(text: &str) -> String {
@@ -176,6 +188,8 @@ fn shortened_start(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::Queries;
+    use crate::sample::{self, Node};
 
     fn operator<'a>(name: &'a str, text: &'a str) -> PlacedOperator<'a> {
         PlacedOperator {
@@ -244,6 +258,24 @@ mod tests {
         assert_eq!(name_of_query(&execution), "query 4 \"nightly\"");
         execution.description = Some("save at App.scala:12".to_owned());
         assert_eq!(name_of_query(&execution), "query 4 (save at App.scala:12)");
+    }
+
+    #[test]
+    fn subqueries_feed_no_operator() {
+        let keys = Node::of("SubqueryBroadcast").above(Node::of("BroadcastExchange"));
+        let again = Node::of("ReusedSubquery").above(Node::of("Subquery"));
+        let scan = Node::of("Scan parquet default.sales").above(keys);
+        let filter = Node::of("Filter").above(scan).above(again);
+        let (mut app, spark) =
+            sample::query(Node::of("Union").above(filter).above(Node::of("Range")), &[], 0);
+        app.spark = Some(Box::new(spark));
+        let queries = Queries::of(&app).unwrap();
+        let query = queries.iter().next().unwrap();
+        assert_eq!(feeding(&query, 0).collect::<Vec<_>>(), [0, 1, 2, 7]);
+        assert_eq!(feeding(&query, 1).collect::<Vec<_>>(), [1, 2]);
+        // Of a subquery itself, all is wanted.
+        assert_eq!(feeding(&query, 3).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(below(&query, 1), 1..7);
     }
 
     #[test]

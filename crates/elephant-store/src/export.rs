@@ -1,4 +1,4 @@
-//! The tables of a store as others read them: one row for each application, finding or trouble, by the day on which its
+//! The tables of a store as others read them: one row for each application, finding, trouble or query, by the day on which its
 //! history was found.
 
 use super::database::Row;
@@ -36,8 +36,10 @@ pub enum Value {
 /// A table to export.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// Its name, which is that of its file.
+    /// Its name, which is that of its folder.
     pub name: &'static str,
+    /// What a row is.
+    pub row: &'static str,
     /// Its columns, in order.
     pub columns: &'static [Column],
     from: &'static str,
@@ -81,9 +83,10 @@ const SOURCE: Column = column(
 );
 
 /// Names are those of the CSV reports. Readers rely on them and on their order, so add new columns at the end.
-pub const TABLES: [Table; 3] = [
+pub const TABLES: [Table; 4] = [
     Table {
         name: "applications",
+        row: "application",
         from: "application JOIN job USING (job)",
         order: "application.id, application.attempt, application.source",
         columns: &[
@@ -126,6 +129,7 @@ pub const TABLES: [Table; 3] = [
     },
     Table {
         name: "findings",
+        row: "finding",
         from: "(SELECT application, n, rule, severity AS level, subject, message, measure, value FROM finding) AS finding JOIN \
                application USING (application)",
         order: "application.id, application.attempt, application.source, n",
@@ -143,6 +147,7 @@ pub const TABLES: [Table; 3] = [
     },
     Table {
         name: "troubles",
+        row: "trouble",
         from: "(SELECT application, n, kind, severity AS level, cause, remedy, saved_time AS time, saved_memory AS memory, limit_time AS more FROM \
                trouble) AS trouble JOIN application USING (application)",
         order: "application.id, application.attempt, application.source, n",
@@ -157,6 +162,41 @@ pub const TABLES: [Table; 3] = [
             column("saves_ms", Kind::Whole, "time"),
             column("saves_gb_hours", Kind::Number, "CAST(memory AS DOUBLE PRECISION) / 3686400"),
             column("saves_more_at_most_ms", Kind::Whole, "more"),
+        ],
+    },
+    Table {
+        name: "queries",
+        row: "query",
+        from: "(SELECT application, n, query.id AS query, root, query.name AS told, computes, query.started AS began, wall, planning, \
+               jobs, between_jobs, after_jobs, query.task_time AS time, query.input AS read, shuffled, spilled, output, stages, \
+               error FROM query) AS query JOIN application USING (application)",
+        order: "application.id, application.attempt, application.source, n",
+        columns: &[
+            APPLICATION,
+            ATTEMPT,
+            SOURCE,
+            column("query", Kind::Whole, "query"),
+            column("root_query", Kind::Whole, "root"),
+            column("name", Kind::Text, "told"),
+            column("computes", Kind::Text, "computes"),
+            column(
+                "status",
+                Kind::Text,
+                "CASE WHEN error IS NOT NULL THEN 'failed' WHEN wall IS NOT NULL THEN 'succeeded' END",
+            ),
+            column("started_at", Kind::Moment, "began"),
+            column("wall_ms", Kind::Whole, "wall"),
+            column("planning_ms", Kind::Whole, "planning"),
+            column("jobs_ms", Kind::Whole, "jobs"),
+            column("between_jobs_ms", Kind::Whole, "between_jobs"),
+            column("after_jobs_ms", Kind::Whole, "after_jobs"),
+            column("task_time_ms", Kind::Whole, "time"),
+            column("input_bytes", Kind::Whole, "read"),
+            column("shuffle_write_bytes", Kind::Whole, "shuffled"),
+            column("spilled_bytes", Kind::Whole, "spilled"),
+            column("output_bytes", Kind::Whole, "output"),
+            column("stages_count", Kind::Whole, "stages"),
+            column("error", Kind::Text, "error"),
         ],
     },
 ];

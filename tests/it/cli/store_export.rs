@@ -99,10 +99,12 @@ mod as_parquet {
         let folder = histories();
         let store = text(&folder.path().join("x.db"));
         let (out, lines) = (folder.path().join("out"), folder.path().join("lines"));
-        printed(&["ingest", "--quiet", "--store", &store, &text(&folder.path().join("done"))]);
+        let [done, queries] =
+            ["done", "heuristics/spark-would-broadcast"].map(|part| text(&folder.path().join(part)));
+        printed(&["ingest", "--quiet", "--store", &store, &done, &queries]);
         printed(&["export", "--store", &store, "--output", &text(&out)]);
         printed(&["export", "--store", &store, "--output", &text(&lines), "--format", "ndjson"]);
-        for table in ["applications", "findings", "troubles"] {
+        for table in ["applications", "findings", "troubles", "queries"] {
             let [file] = &files(&out, table)[..] else { panic!("{table}") };
             let bytes = fs::read(file).unwrap();
             assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
@@ -147,7 +149,7 @@ mod as_parquet {
         printed(&["export", "--store", &store, "--output", &out]);
         printed(&["export", "--store", &store, "--output", &out]);
         let script = "import sys, pyarrow.dataset as d
-for name in ('applications', 'findings', 'troubles'):
+for name in ('applications', 'findings', 'troubles', 'queries'):
     table = d.dataset(sys.argv[1] + '/' + name, partitioning='hive').to_table()
     print(table.num_rows, table.column('run').unique().to_pylist())
     if name == 'applications':

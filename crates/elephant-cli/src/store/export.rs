@@ -14,7 +14,7 @@ use elephant_report::export::{Export as Files, ExportFormat};
 use elephant_store::TABLES;
 
 pub(crate) const EXAMPLES: &str = "\
-Writes the applications, findings and troubles in a database as files that Spark, Trino and DuckDB read as tables: \
+Writes the applications, findings, troubles and queries in a database as files that Spark, Trino and DuckDB read as tables: \
 FOLDER/applications/day=2026-11-25/run=ID/part-0.parquet. The day is that on which the history was found. Files appear \
 when all are written. An export with the id of an earlier one replaces it.
 
@@ -76,7 +76,7 @@ impl Export {
             if let Some(error) = failure {
                 return Err(failed(error).into());
             }
-            let name = if count == 1 { table.name.trim_end_matches('s') } else { table.name };
+            let name = if count == 1 { table.row } else { table.name };
             counts.push(format!("{count} {name}"));
         }
         let written = files.finish(&TABLES).map_err(failed)?;

@@ -30,6 +30,7 @@ pub use findings::{FindingPair, Move};
 pub use jobs::{JobPairs, Total};
 pub use phases::PhasePair;
 pub use plans::PlanChange;
+pub(crate) use plans::computed_by;
 pub use queries::{Queries, QueryPair};
 pub use side::{
     Finding, Metrics, NotEvaluated, Operator, Part, Phase, Query, Run, SchedulerIdentity, Side, SideError,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::side::Query;
-use crate::fingerprint::normalise;
-use elephant_query::{OperatorKind, without_numbers};
+use crate::fingerprint::{hash, normalise};
+use elephant_query::{OperatorKind, QuerySummary, without_numbers};
 
 /// What differs between the plans of two runs of a query.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +45,11 @@ pub enum PlanChange {
     },
 }
 
+/// A hash of what a query computes, the same in all runs; `None` if its plan tells nothing.
+pub(crate) fn computed_by(query: &QuerySummary) -> Option<String> {
+    Plan::of(&query.into()).computes()
+}
+
 /// What a plan computes and how.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
@@ -78,6 +83,12 @@ impl Plan {
         plan
     }
 
+    /// A hash of what it computes; `None` if its texts tell nothing.
+    fn computes(&self) -> Option<String> {
+        let shape: Vec<&str> = self.shape.iter().map(String::as_str).collect();
+        (!shape.is_empty()).then(|| hash(&shape.join("\n")))
+    }
+
     fn add(&mut self, text: &str) {
         let node = text.split([' ', '(', '[']).next().unwrap_or_default();
         match OperatorKind::of(node) {
@@ -94,6 +105,9 @@ impl Plan {
             kind @ (OperatorKind::Exchange | OperatorKind::Broadcast) => {
                 let how = if kind == OperatorKind::Broadcast { node.to_owned() } else { distribution(text) };
                 *self.exchanges.entry(how).or_default() += 1;
+            }
+            OperatorKind::Subquery if node.ends_with("SubqueryBroadcast") => {
+                *self.exchanges.entry(node.to_owned()).or_default() += 1;
             }
             OperatorKind::Aggregate => {
                 let (keys, _) = list_after(text, "keys=").unwrap_or_default();
@@ -371,6 +385,26 @@ mod tests {
         ] {
             assert_eq!(without_literals(text), expected);
         }
+    }
+
+    #[test]
+    fn queries_that_compute_the_same_have_one_hash() {
+        let of = |texts: &[&str]| {
+            let mut plan = Plan::default();
+            for text in texts {
+                plan.add(text);
+            }
+            plan.computes()
+        };
+        let scan = "FileScan parquet db.sales[c,v] Batched: true, PushedFilters: [EqualTo(c,17)]";
+        let merge =
+            of(&["SortMergeJoin [c], [id], Inner", "Exchange hashpartitioning(c, 8)", "Sort [c]", scan]);
+        let later = "FileScan parquet db.sales[c,v] Batched: true, PushedFilters: [EqualTo(c,18)]";
+        assert_eq!(merge, of(&["BroadcastHashJoin [c], [id], Inner, BuildRight", "Filter (c = 18)", later]));
+        assert_ne!(merge, of(&["SortMergeJoin [d], [id], Inner", scan]));
+        assert_ne!(merge, of(&[scan]));
+        assert_eq!(merge.map(|hash| hash.len()), Some(32));
+        assert_eq!(of(&["Project [a]"]), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::rank;
 use super::totals::Sums;
 use super::visit::Turn;
 use super::worst::Worst;
-use crate::results::{ApplicationReport, NodeWork, Totals};
+use crate::results::{ApplicationReport, NodeWork, QueryWork, Totals};
 use elephant_model::model::Application;
 use elephant_rule::finding::Name;
 
@@ -21,7 +21,7 @@ pub(super) struct Judged {
     pub(super) suppressed_by: Vec<usize>,
 }
 
-/// Gets each application that counts, before it is ranked: with its configuration, and with its work on each node.
+/// Gets each application that counts, before it is ranked: with its configuration, its work on each node and its queries.
 #[derive(Clone, Copy)]
 pub struct Keeper<'a> {
     /// What an application did on each node.
@@ -36,6 +36,7 @@ impl Keeper<'_> {
     /// Adds the data to a report that are kept, but not reported.
     pub(super) fn complete(self, app: &Application, report: &mut ApplicationReport) {
         report.nodes = (self.by_node)(app);
+        report.query_work = QueryWork::of(app);
         if !app.conf.is_empty() {
             report.configuration.get_or_insert_with(|| Box::new(app.conf.clone()));
         }
@@ -45,6 +46,7 @@ impl Keeper<'_> {
     fn keep(self, report: &mut ApplicationReport) {
         (self.keep)(report);
         report.nodes = Vec::new();
+        report.query_work = Vec::new();
         report.phase_work = Vec::new();
         // Phases and configuration are reported together or not at all.
         if report.phases.is_none() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Leading, NodeWork, PhaseWork, Work};
+use super::{Leading, NodeWork, PhaseWork, QueryWork, Work};
 use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
 use elephant_analysis::metrics::{AtLeast, Metrics};
 use elephant_base::severity::Severity;
@@ -116,6 +116,8 @@ pub struct ApplicationReport {
     pub configuration: Option<Box<Conf>>,
     /// What it did on each node, if it goes to a database.
     pub nodes: Vec<NodeWork>,
+    /// Its queries without their operators, if it goes to a database.
+    pub query_work: Vec<QueryWork>,
     /// The queries that took longest; all of them, with their operators, if [`crate::engine::Options::details`] is set.
     pub queries: Vec<QuerySummary>,
     /// Where the figures of findings come from, if that was asked for.
@@ -224,6 +226,7 @@ impl ApplicationReport {
             phases: None,
             configuration: None,
             nodes: Vec::new(),
+            query_work: Vec::new(),
             queries: Vec::new(),
             explanations: Vec::new(),
             charts: None,

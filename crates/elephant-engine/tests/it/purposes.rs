@@ -32,7 +32,9 @@ fn real_logs_have_stages_of_most_purposes() {
     println!("{found:?}");
     let all: usize = found.values().sum();
     let of = |purpose| found.get(&purpose).copied().unwrap_or_default();
-    for purpose in [Purpose::SchemaInference, Purpose::Broadcast, Purpose::MicroBatch, Purpose::Work] {
+    for purpose in
+        [Purpose::SchemaInference, Purpose::Broadcast, Purpose::Caching, Purpose::MicroBatch, Purpose::Work]
+    {
         assert!(of(purpose) > 0, "{purpose:?}: {found:?}");
     }
     assert!(of(Purpose::Sampling) + of(Purpose::FileListing) < all / 10, "{found:?}");
@@ -64,4 +66,18 @@ fn what_is_sampled_in_a_query_is_computed_again() {
     println!("{found:?}");
     let once = found.get(&false).copied().unwrap_or_default();
     assert!(10 * once <= found.values().sum(), "{found:?}");
+}
+
+/// What Spark 3.5 did in a run that caches a table and two RDDs: the first stage that computes each of them fills a cache.
+#[test]
+fn the_stages_that_fill_caches_are_known() {
+    let Some(runs) = shared("runs") else { return };
+    let look = |app: &Application, _: &[String]| {
+        let spark = app.spark.as_deref().unwrap();
+        let filling = spark.stages.iter().filter(|stage| Purpose::of(app, spark, stage) == Purpose::Caching);
+        filling.map(|stage| stage.id.stage).collect::<Vec<_>>()
+    };
+    let Visited { applications, .. } = visit(&[runs.join("spark-3.5.9/cached")], look);
+    let stages: Vec<Vec<u32>> = applications.into_iter().map(|visited| visited.value).collect();
+    assert_eq!(stages, [[0, 10, 13]]);
 }

@@ -10,8 +10,11 @@ use elephant_base::severity::Severity;
 use elephant_base::units::Millis;
 use elephant_engine::engine::{Options, Visited, analyze, visit};
 use elephant_model::model::Application;
-use elephant_model::model::spark::Stream;
-use elephant_query::{PlacedOperator, Queries, Query};
+use elephant_model::model::spark::{StageAttempt, Stream};
+use elephant_query::{
+    Extent, Ground, OperatorKind, OperatorSummary, PlacedOperator, Queries, Query, dynamic_pruning,
+    feeds_pruning, name_of_operator,
+};
 use elephant_rule::finding::TroubleKind;
 use elephant_ruleset::RuleSet;
 use elephant_testing::{is_ci, shared, skipped};
@@ -278,4 +281,125 @@ fn reports_name_the_share_of_a_native_engine() {
         let report = analyze(&[path], &rules, Options::default());
         assert_eq!(report.applications[0].native_share, expected, "{log}");
     }
+}
+
+/// A query of TPC-DS whose scan of sales a join prunes, with the broadcast of days told twice.
+#[test]
+fn joins_that_choose_partitions_are_known() {
+    let Some(corpus) = shared("corpus") else { return };
+    let look = |app: &Application, _: &[String]| {
+        let queries = Queries::of(app).unwrap();
+        let query = queries.iter().last().unwrap();
+        let named = |place: usize| name_of_operator(&query.operators[place]);
+        let prunings = |scan: usize| dynamic_pruning(&query, scan).into_iter().map(move |it| (scan, it));
+        let [(scan, pruning)]: [_; 1] =
+            (0..query.operators.len()).flat_map(prunings).collect::<Vec<_>>().try_into().unwrap();
+        let broadcast =
+            query.operators.iter().position(|it| it.kind == OperatorKind::Broadcast && it.repeats.is_none());
+        assert_eq!(broadcast.and_then(|broadcast| feeds_pruning(&query, broadcast)), Some(scan));
+        // The other broadcast only feeds its join.
+        let last = query.operators.iter().rposition(|it| it.kind == OperatorKind::Broadcast);
+        assert_eq!(last.and_then(|broadcast| feeds_pruning(&query, broadcast)), None);
+        (pruning.columns, pruning.join.map(named), pruning.subquery.map(named))
+    };
+    let log = "spark-compressed/NVIDIA__spark-rapids/nds_q86_fail_test.zstd";
+    let Visited { applications, .. } = visit(&[corpus.join(log)], look);
+    let found: Vec<_> = applications.into_iter().map(|visited| visited.value).collect();
+    let join = Some("BroadcastHashJoin on ws_sold_date_sk".to_owned());
+    assert_eq!(found, [(vec!["ws_sold_date_sk".to_owned()], join, Some("SubqueryBroadcast".to_owned()))]);
+}
+
+/// The time of an aggregation of a stage that reads no exchange, by what `plans.py` prints: what it measured without the
+/// timings below it, in milliseconds; and whether an operator below it in its pipeline has no timing.
+fn by_the_script(nodes: &[Value], place: usize) -> Option<(f64, bool)> {
+    let timing = |node: &Value, start: &str| -> Option<f64> {
+        let metrics = node["metrics"].as_object().unwrap().iter();
+        let mut found = metrics.filter(|(name, _)| name.starts_with(start)).map(|(_, value)| {
+            let total = value[1].as_f64().unwrap();
+            if value[0] == "nsTiming" { total / 1e6 } else { total }
+        });
+        found.next()
+    };
+    let [build, scan, sort] = ["time in aggregation build", "scan time", "sort time"];
+    let measured = timing(&nodes[place], build)?;
+    let stages = &nodes[place]["stages"];
+    let (mut below, mut fed, mut has_untimed) = (vec![place], 0.0, false);
+    for (at, node) in nodes.iter().enumerate().skip(place + 1) {
+        let name = node["name"].as_str().unwrap();
+        if !node["parent"].as_u64().is_some_and(|parent| below.contains(&usize::try_from(parent).unwrap())) {
+            continue;
+        }
+        let is_simple = !name.contains("Python") && !name.starts_with("Gpu") && timing(node, build).is_none();
+        if name.contains("Broadcast") && !name.contains("Join") {
+            continue;
+        }
+        let elsewhere = !node["stages"].as_array().unwrap().is_empty() && node["stages"] != *stages;
+        if name.contains("Exchange") || elsewhere || !is_simple {
+            return None;
+        }
+        below.push(at);
+        let timed = [scan, sort].into_iter().filter_map(|start| timing(node, start)).reduce(|a, b| a + b);
+        fed += timed.unwrap_or_default();
+        has_untimed |= timed.is_none() && !OperatorKind::of(name).only_refers();
+    }
+    Some(((measured - fed).max(0.0), has_untimed))
+}
+
+#[test]
+fn times_of_aggregations_equal_the_second_computation_and_tell_what_they_contain() {
+    let Some(script) = shared("reference/sql/plans.py") else { return };
+    let (Some(corpus), Some(runs)) = (shared("corpus"), shared("runs")) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let look = |app: &Application, sources: &[String]| {
+        let ground = Ground::of(app)?;
+        let is_whole = |operator: &OperatorSummary| {
+            let place = |id: &StageAttempt| ground.spark.stages.iter().position(|stage| stage.id == *id);
+            let rest = |place: usize| ground.work.get(&u32::try_from(place).unwrap()).map(|work| work.rest);
+            // Timings that exceed the time of the tasks are scaled, so that no rest is left.
+            let mut rests = operator.stages.iter().map(|id| place(id).and_then(rest));
+            rests.all(|rest| rest.is_some_and(|rest| rest > Millis::ZERO))
+        };
+        let all = ground.summaries(Extent { queries: usize::MAX, operators: true });
+        let times = all.into_iter().flat_map(|query| {
+            let id = query.id;
+            let timed =
+                query.operators.into_iter().filter(|it| it.is_last && it.repeats.is_none() && is_whole(it));
+            let time =
+                |it: &OperatorSummary| (it.time.map_or(0.0, Millis::as_f64), !it.time_includes.is_empty());
+            timed.map(move |it| ((id, it.place as usize), time(&it))).collect::<Vec<_>>()
+        });
+        Some((whole(sources, folder.path())?, times.collect::<BTreeMap<_, _>>()))
+    };
+    let Visited { applications, .. } = visit(&[corpus, runs], look);
+    let ours: BTreeMap<PathBuf, _> = applications.into_iter().filter_map(|visited| visited.value).collect();
+    let Ok(output) = Command::new("python3").arg(script).args(ours.keys()).output() else {
+        assert!(!is_ci(), "python3 is missing");
+        return skipped::note("python3 is not installed");
+    };
+    let (mut compared, mut with_others) = (0, 0);
+    for ((source, ours), line) in ours.iter().zip(String::from_utf8(output.stdout).unwrap().lines()) {
+        let printed: Value = serde_json::from_str(line).unwrap();
+        // The executions of a batch of a stream share their operators, whose time counts once.
+        let mut told_before = BTreeSet::new();
+        for execution in printed["executions"].as_array().unwrap() {
+            let nodes = execution["nodes"].as_array().unwrap();
+            for place in 0..nodes.len() {
+                let key = (execution["id"].as_u64().unwrap(), place);
+                if !told_before.insert(nodes[place].to_string()) {
+                    continue;
+                }
+                let (Some((time, has_others)), Some((own, includes))) =
+                    (by_the_script(nodes, place), ours.get(&key))
+                else {
+                    continue;
+                };
+                let told = format!("{}, {key:?}: {time} {own}", source.display());
+                assert!((time - own).abs() <= 1.0, "{told}");
+                assert_eq!(*includes, has_others && *own > 0.0, "{told}");
+                compared += 1;
+                with_others += usize::from(*includes);
+            }
+        }
+    }
+    assert!(compared > 50 && with_others > 20, "{compared} aggregations, {with_others} with others");
 }

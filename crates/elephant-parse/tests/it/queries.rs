@@ -169,3 +169,41 @@ fn a_plan_cut_anywhere_gives_one_problem_and_no_query_with_wrong_parts() {
         assert_eq!((ids, problems.is_empty()), (vec![2], false), "{cut}");
     }
 }
+
+/// The start and the end of a stage with these tasks and RDDs: their ids, partitions, and whether they are persisted.
+fn stage_of_rdds(id: u64, tasks: u64, rdds: &[(u64, u64, bool)]) -> String {
+    let rdd = |&(id, partitions, persisted): &(u64, u64, bool)| {
+        format!(
+            "{{\"RDD ID\":{id},\"Name\":\"r\",\"Parent IDs\":[],\"Storage Level\":{{\"Use Disk\":false,\"Use Memory\":\
+             {persisted},\"Deserialized\":false,\"Replication\":1}},\"Number of Partitions\":{partitions},\"Number of Cached \
+             Partitions\":0,\"Memory Size\":0,\"Disk Size\":0}}"
+        )
+    };
+    let rdds = rdds.iter().map(rdd).collect::<Vec<_>>().join(",");
+    let event = |name: &str, more: &str| {
+        format!(
+            "{{\"Event\":\"SparkListenerStage{name}\",\"Stage Info\":{{\"Stage ID\":{id},\"Stage Attempt ID\":0,\"Number of \
+             Tasks\":{tasks},\"RDD Info\":[{rdds}],\"Parent IDs\":[]{more}}}}}\n"
+        )
+    };
+    event("Submitted", "") + &event("Completed", ",\"Completion Time\":9")
+}
+
+#[test]
+fn the_first_stage_that_computes_all_of_a_persisted_rdd_fills_a_cache() {
+    let log = [
+        stage_of_rdds(0, 4, &[(0, 4, false)]),
+        stage_of_rdds(1, 4, &[(2, 4, false), (1, 4, true)]),
+        // It reads what was kept.
+        stage_of_rdds(2, 4, &[(3, 4, false), (1, 4, true)]),
+        // It may leave partitions to the next one, of which nobody knows how many it computes.
+        stage_of_rdds(3, 1, &[(4, 200, true)]),
+        stage_of_rdds(4, 200, &[(4, 200, true)]),
+        stage_of_rdds(5, 0, &[(5, 0, true)]),
+    ];
+    let app = read(&(START.to_owned() + &log.concat()));
+    let stages = &app.spark.as_deref().unwrap().stages;
+    let filling: Vec<u32> = stages.iter().filter(|it| it.fills_cache).map(|it| it.id.stage).collect();
+    assert_eq!((stages.len(), filling), (6, vec![1]));
+    assert_eq!(app.spark.as_deref().unwrap().rdds.len(), 3);
+}

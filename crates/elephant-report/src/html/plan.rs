@@ -250,10 +250,20 @@ impl<'a> PlanView<'a> {
             }
         };
         add("", time(operator));
+        add(
+            "",
+            (!operator.time_includes.is_empty())
+                .then(|| "with what feeds it".to_owned())
+                .into_iter()
+                .collect(),
+        );
         add("", amounts(operator));
         add("", operator.spilled.map(|spilled| format!("spilled {spilled}")).into_iter().collect());
         let skew = tasks.map(|tasks| format!("skew {}×", three_digits(tasks.ratio)));
         add("", stages(operator).into_iter().chain(skew).collect());
+        let pruned =
+            operator.pruned_by.iter().map(|it| format!("pruned by join on {}", it.columns.join(", ")));
+        add("", pruned.map(|pruned| fitted(&pruned)).take(1).collect());
         if it.left_out_below > 0 {
             add("", vec![format!("{} below not shown", grouped(it.left_out_below))]);
         }
@@ -269,8 +279,10 @@ impl<'a> PlanView<'a> {
         let mut parts = vec![cut_text(&operator.name, 120)];
         if let Some(time) = operator.time {
             let share = operator.share.map(|share| format!(", {} of the tasks' time", percent(share)));
-            parts.push(format!("own time {time}{}", share.unwrap_or_default()));
+            let more = if operator.time_includes.is_empty() { "" } else { ", with what feeds it" };
+            parts.push(format!("own time {time}{}{more}", share.unwrap_or_default()));
         }
+        parts.extend(pruned(operator));
         parts.extend(amounts(operator));
         parts.extend(operator.spilled.map(|spilled| format!("spilled {spilled}")));
         parts.extend(
@@ -291,10 +303,17 @@ impl<'a> PlanView<'a> {
     }
 }
 
-/// "1.3 s · 4 % of the time".
+/// "1.3 s · 4 %".
 fn time(operator: &OperatorSummary) -> Vec<String> {
     let time = operator.time.map(|time| time.to_string());
     time.into_iter().chain(operator.share.map(percent)).collect()
+}
+
+/// "partitions chosen by `BroadcastHashJoin` on `day`".
+fn pruned(operator: &OperatorSummary) -> Option<String> {
+    let first = operator.pruned_by.first()?;
+    let by = first.name.as_deref().unwrap_or("the keys of a join");
+    Some(format!("partitions chosen by {by}"))
 }
 
 /// "3,000,000 rows · 68.7 MiB".

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use elephant_base::units::{Bytes, Millis, Timestamp};
-use elephant_query::{OperatorSummary, QuerySummary, Wall};
+use elephant_query::{OperatorSummary, PrunedBy, QuerySummary, Wall};
 
 #[derive(Serialize)]
 pub(super) struct QueryView<'a> {
@@ -45,9 +45,20 @@ struct OperatorView<'a> {
     replaced: bool,
     stages: Vec<String>,
     time_ms: Option<u64>,
+    #[serde(skip_serializing_if = "<[u32]>::is_empty")]
+    time_includes: &'a [u32],
     rows_count: Option<u64>,
     bytes: Option<u64>,
     spilled_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pruned_by: Vec<PrunedByView<'a>>,
+}
+
+#[derive(Serialize)]
+struct PrunedByView<'a> {
+    columns: &'a [String],
+    join: Option<u32>,
+    subquery: Option<u32>,
 }
 
 pub(super) fn query(query: &QuerySummary) -> QueryView<'_> {
@@ -89,8 +100,14 @@ fn operator(operator: &OperatorSummary) -> OperatorView<'_> {
         replaced: !operator.is_last,
         stages: operator.stages.iter().map(ToString::to_string).collect(),
         time_ms: operator.time.map(Millis::get),
+        time_includes: &operator.time_includes,
         rows_count: operator.rows,
         bytes: operator.bytes.map(Bytes::get),
         spilled_bytes: operator.spilled.map(Bytes::get),
+        pruned_by: operator.pruned_by.iter().map(pruned_by).collect(),
     }
+}
+
+fn pruned_by(pruned: &PrunedBy) -> PrunedByView<'_> {
+    PrunedByView { columns: &pruned.columns, join: pruned.join, subquery: pruned.subquery }
 }

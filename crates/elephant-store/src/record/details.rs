@@ -1,23 +1,24 @@
-//! What belongs to an application: findings, troubles, advised settings, and its work on each node.
+//! What belongs to an application: findings, troubles, advised settings, its queries, and its work on each node.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::whole;
+use super::{bounded, whole};
 use crate::StoreError;
 use crate::database::{Database, values};
 use crate::saved::{Saved, saved_by};
-use elephant_base::units::Millis;
+use elephant_base::units::{Bytes, Millis, Timestamp};
 use elephant_engine::baseline::measure;
-use elephant_engine::results::{ApplicationReport, NodeWork};
+use elephant_engine::results::{ApplicationReport, NodeWork, QueryWork};
 use elephant_verdict::troubles::Trouble;
 
 /// Nodes that one query looks up.
 const NODES_AT_ONCE: usize = 200;
 
-/// Writes the findings, troubles, advised settings and nodes of an application.
+/// Writes the findings, troubles, advised settings, queries and nodes of an application.
 pub(super) fn write(database: &Database, place: i64, app: &ApplicationReport) -> Result<(), StoreError> {
     findings(database, place, app)?;
+    queries(database, place, &app.query_work)?;
     nodes(database, place, &app.nodes)
 }
 
@@ -68,6 +69,44 @@ fn findings(database: &Database, place: i64, app: &ApplicationReport) -> Result<
         })
         .collect();
     database.insert_all("setting (application, n, name, old, new, saved_memory, saved_time)", &settings)
+}
+
+/// Writes the queries that took longest.
+fn queries(database: &Database, place: i64, queries: &[QueryWork]) -> Result<(), StoreError> {
+    let time = |time: Option<Millis>| time.map(Millis::get).map(whole);
+    let size = |size: Option<Bytes>| size.map(Bytes::get).map(whole);
+    let rows: Vec<_> = (0_i64..)
+        .zip(queries)
+        .map(|(n, QueryWork { query, computes })| {
+            let wall = query.wall;
+            values![
+                place,
+                n,
+                whole(query.id),
+                query.root.map(whole),
+                &query.name,
+                computes.as_deref(),
+                query.started_at.map(Timestamp::as_millis),
+                time(wall.map(|it| it.total)),
+                time(wall.map(|it| it.planning)),
+                time(wall.map(|it| it.jobs)),
+                time(wall.map(|it| it.gaps)),
+                time(wall.map(|it| it.after)),
+                time(query.task_time),
+                size(query.input),
+                size(query.shuffled),
+                size(query.spilled),
+                size(query.output),
+                whole(query.stages.len() as u64),
+                query.error.as_deref().map(bounded),
+            ]
+        })
+        .collect();
+    database.insert_all(
+        "query (application, n, id, root, name, computes, started, wall, planning, jobs, between_jobs, after_jobs, \
+         task_time, input, shuffled, spilled, output, stages, error)",
+        &rows,
+    )
 }
 
 /// Writes what the application did on each node.

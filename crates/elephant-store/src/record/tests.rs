@@ -1,5 +1,11 @@
+use std::collections::BTreeMap;
+
 use super::*;
+use crate::TABLES;
 use crate::testing::with_stores;
+use elephant_engine::engine::Filter;
+use elephant_engine::results::QueryWork;
+use elephant_query::{QuerySummary, Wall};
 
 #[test]
 fn a_history_without_its_start_is_a_copy_of_one_that_has_it_and_contains_as_much() {
@@ -62,5 +68,72 @@ fn a_failure_of_a_statement_that_is_not_waited_for_fails_the_transaction() {
         assert_eq!(database.count("SELECT count(*) FROM application", &[]).unwrap(), 0);
         database.writing(|| application(database, 1, &blank)).unwrap();
         assert_eq!(database.count("SELECT count(*) FROM application", &[]).unwrap(), 1);
+    });
+}
+
+#[test]
+fn queries_are_stored_exported_and_removed_with_their_application() {
+    let ms = Millis::new;
+    let wall = Wall { total: ms(100), planning: ms(5), jobs: ms(80), gaps: ms(4), after: ms(11) };
+    let whole = QuerySummary {
+        wall: Some(wall),
+        started_at: Some(Timestamp::from_millis(7)),
+        task_time: Some(ms(300)),
+        input: Some(Bytes::new(9)),
+        ..QuerySummary::blank(12)
+    };
+    let failed =
+        QuerySummary { root: Some(12), error: Some("no such table".to_owned()), ..QuerySummary::blank(13) };
+    let mut app = ApplicationReport::blank("app_1");
+    app.query_work = vec![
+        QueryWork { query: whole, computes: Some("abc".to_owned()) },
+        QueryWork { query: failed, computes: None },
+    ];
+    let table = TABLES.iter().find(|table| table.name == "queries").unwrap();
+    with_stores(&[ApplicationReport::blank("app_0"), app], |store| {
+        let rows = || {
+            let mut rows = Vec::new();
+            let filter = Filter::default();
+            let take = |_: &str, row: Vec<Option<crate::Value>>| {
+                let named = table.columns.iter().map(|column| column.name).zip(row);
+                rows.push(named.filter_map(|(name, value)| Some((name, value?))).collect::<BTreeMap<_, _>>());
+                true
+            };
+            store.rows(table, &filter, take).unwrap();
+            rows
+        };
+        let (text, number) = (|text: &str| crate::Value::Text(text.to_owned()), crate::Value::Whole);
+        let of = |row: &BTreeMap<&str, crate::Value>, names: &[&str]| -> Vec<Option<crate::Value>> {
+            names.iter().map(|name| row.get(name).cloned()).collect()
+        };
+        let [one, other] = <[_; 2]>::try_from(rows()).unwrap();
+        let times = ["wall_ms", "planning_ms", "jobs_ms", "between_jobs_ms", "after_jobs_ms", "task_time_ms"];
+        assert_eq!(of(&one, &times), [100, 5, 80, 4, 11, 300].map(|time| Some(number(time))));
+        let names = [
+            "application",
+            "query",
+            "name",
+            "computes",
+            "status",
+            "started_at",
+            "input_bytes",
+            "output_bytes",
+        ];
+        let expected = [
+            text("app_1"),
+            number(12),
+            text("query 12"),
+            text("abc"),
+            text("succeeded"),
+            number(7),
+            number(9),
+        ];
+        assert_eq!(of(&one, &names), expected.map(Some).into_iter().chain([None]).collect::<Vec<_>>());
+        let names = ["query", "root_query", "status", "error", "wall_ms", "computes"];
+        let expected = [number(13), number(12), text("failed"), text("no such table")].map(Some);
+        assert_eq!(of(&other, &names), expected.into_iter().chain([None, None]).collect::<Vec<_>>());
+        remove(&store.database, "TRUE", &[]).unwrap();
+        assert_eq!(rows(), []);
+        assert_eq!(store.database.count("SELECT count(*) FROM query", &[]).unwrap(), 0);
     });
 }

@@ -224,6 +224,82 @@ INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration I
 }
 use seventeenth;
 
+/// Version 18, the same in both databases: the queries of each application that took longest. What earlier versions stored
+/// is read again.
+macro_rules! eighteenth {
+    ($text:literal, $whole:literal, $end:literal) => {
+        concat!(
+            "CREATE TABLE query (
+    application ",
+            $whole,
+            " NOT NULL REFERENCES application ON DELETE CASCADE,
+    n ",
+            $whole,
+            " NOT NULL,
+    id ",
+            $whole,
+            " NOT NULL,
+    root ",
+            $whole,
+            ",
+    name ",
+            $text,
+            " NOT NULL,
+    -- A hash of what it computes.
+    computes ",
+            $text,
+            ",
+    started ",
+            $whole,
+            ",
+    -- From its start to its end, and the parts of it.
+    wall ",
+            $whole,
+            ",
+    planning ",
+            $whole,
+            ",
+    jobs ",
+            $whole,
+            ",
+    between_jobs ",
+            $whole,
+            ",
+    after_jobs ",
+            $whole,
+            ",
+    task_time ",
+            $whole,
+            ",
+    input ",
+            $whole,
+            ",
+    shuffled ",
+            $whole,
+            ",
+    spilled ",
+            $whole,
+            ",
+    output ",
+            $whole,
+            ",
+    stages ",
+            $whole,
+            " NOT NULL,
+    error ",
+            $text,
+            ",
+    PRIMARY KEY (application, n)
+)",
+            $end,
+            ";
+UPDATE run SET tool = '';
+"
+        )
+    };
+}
+use eighteenth;
+
 /// The first version that keeps all sums. They are computed from the rows of earlier ones.
 const FIRST_WITH_SUMS: i64 = 15;
 

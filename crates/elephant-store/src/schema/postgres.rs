@@ -6,8 +6,8 @@
 
 use super::alerts::alert_tables;
 use super::{
-    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, seventeenth,
-    sum_columns,
+    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, eighteenth, fifteenth, fourteenth, node_columns,
+    seventeenth, sum_columns,
 };
 
 /// The version before the first of the migrations.
@@ -27,6 +27,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     FIFTEENTH,
     ALERTS,
     SEVENTEENTH,
+    EIGHTEENTH,
 ];
 
 const SIXTH: &str = concat!(
@@ -268,3 +269,5 @@ const FIFTEENTH: &str = fifteenth!("TEXT COLLATE \"C\"");
 const ALERTS: &str = alert_tables!("TEXT COLLATE \"C\"");
 
 const SEVENTEENTH: &str = seventeenth!("TEXT COLLATE \"C\"");
+
+const EIGHTEENTH: &str = eighteenth!("TEXT COLLATE \"C\"", "BIGINT", "");

@@ -2,8 +2,8 @@
 
 use super::alerts::alert_tables;
 use super::{
-    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, fifteenth, fourteenth, node_columns, seventeenth,
-    sum_columns,
+    ELEVENTH, NINTH, TENTH, THIRTEENTH, cost_columns, eighteenth, fifteenth, fourteenth, node_columns,
+    seventeenth, sum_columns,
 };
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
@@ -25,6 +25,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     FIFTEENTH,
     ALERTS,
     SEVENTEENTH,
+    EIGHTEENTH,
 ];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
@@ -353,3 +354,5 @@ const FIFTEENTH: &str = fifteenth!("TEXT");
 const ALERTS: &str = alert_tables!("TEXT");
 
 const SEVENTEENTH: &str = seventeenth!("TEXT");
+
+const EIGHTEENTH: &str = eighteenth!("TEXT", "INTEGER", " WITHOUT ROWID");

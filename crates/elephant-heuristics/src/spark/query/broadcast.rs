@@ -9,7 +9,9 @@ use elephant_base::severity::Severity;
 use elephant_base::units::{Bytes, Millis};
 use elephant_catalogue::{Rule, load};
 use elephant_model::model::Application;
-use elephant_query::{Ground, OperatorKind, SqlCounter, name_of_query, name_of_source, sources_below};
+use elephant_query::{
+    Ground, OperatorKind, Query, SqlCounter, feeds_pruning, name_of_query, name_of_source, sources_below,
+};
 use elephant_rule::finding::{Advice, Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
 use elephant_rule::params::quantity::{Duration, Quantity, Ratio, Size};
@@ -75,7 +77,7 @@ impl Broadcasts {
             ("source", &source.map(name_of_source).unwrap_or_default()),
             ("limit", &loss.limit),
         ];
-        Some(judged.message(MESSAGE, &words).advice(|| self.advice(ground.app, size)))
+        Some(judged.message(MESSAGE, &words).advice(|| self.advice(ground.app, (query, place), size)))
     }
 
     /// The time that a broadcast lost, or what it holds of a heap if that is worse.
@@ -93,7 +95,14 @@ impl Broadcasts {
         Some(Loss { severity, time, share: time.as_f64() / ground.run_time.as_f64(), limit })
     }
 
-    fn advice(&self, app: &Application, size: Bytes) -> Vec<Advice> {
+    fn advice(&self, app: &Application, (query, exchange): (&Query<'_>, usize), size: Bytes) -> Vec<Advice> {
+        if let Some(scan) = feeds_pruning(query, exchange).and_then(|scan| query.operators.get(scan)) {
+            return vec![Advice::new(format!(
+                "send less of this side: filter rows and select the columns that the query needs before the join; without a \
+                 broadcast, its keys would no longer choose the partitions of {} that are read",
+                name_of_source(scan)
+            ))];
+        }
         let less = Advice::new(
             "remove the hint to broadcast this side, or send less of it: filter rows and select the columns that the query \
              needs before the join",

@@ -48,3 +48,6 @@ pub(crate) const RULES: &[Rule] = &[
     stream::behind::RULE,
     stream::state::RULE,
 ];
+
+#[cfg(test)]
+mod tests;

@@ -96,14 +96,15 @@ pub(super) struct Site<'g, 'a> {
     pub(super) operator: &'g PlacedOperator<'a>,
 }
 
-/// The operators of the kinds that `is_wanted` names, in all queries that cost most.
+/// The operators of the kinds that `is_wanted` names, in all queries that cost most. One that a plan tells again below a
+/// reused exchange ran once.
 pub(super) fn sites<'g, 'a>(
     ground: &'g Ground<'a>,
     is_wanted: fn(OperatorKind) -> bool,
 ) -> impl Iterator<Item = Site<'g, 'a>> {
     ground.queries.iter().flat_map(move |query| {
         let all = query.operators.iter().enumerate();
-        let wanted = all.filter(move |(_, operator)| is_wanted(operator.kind));
+        let wanted = all.filter(move |(_, operator)| is_wanted(operator.kind) && operator.repeats.is_none());
         wanted.map(move |(place, operator)| Site { ground, query, place, operator })
     })
 }

@@ -9,7 +9,7 @@ use crate::declare::spark as rule;
 use elephant_base::units::Millis;
 use elephant_catalogue::{Rule, load};
 use elephant_query::{
-    Ground, OperatorKind, SqlCounter, TaskTime, Unpruned, WhyUnpruned, below, chooses_partitions,
+    Ground, OperatorKind, SqlCounter, TaskTime, Unpruned, WhyUnpruned, chooses_partitions, feeding,
     filter_above, name_of_source, partition_columns, unpruned, without_numbers,
 };
 use elephant_rule::finding::{Judgement, Measure, Worse, percent};
@@ -106,7 +106,7 @@ impl PartitionPruning {
             condition,
             unpruned,
             kept,
-            time: ground.time_of_all(query, below(query, filter)).scaled(spared),
+            time: ground.time_of_all(query, feeding(query, filter)).scaled(spared),
             listed: Millis::from_f64(listed.as_f64() * spared).unwrap_or_default(),
         })
     }

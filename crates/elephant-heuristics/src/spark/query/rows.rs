@@ -2,10 +2,11 @@
 
 use elephant_query::{OperatorKind, PlacedOperator, Query, SqlCounter, below};
 
-/// The children of an operator, by index.
+/// The operators whose rows an operator takes, by index. Those of a subquery are no input.
 pub(super) fn children<'q>(query: &'q Query<'_>, operator: usize) -> impl Iterator<Item = usize> + 'q {
     let all = query.operators.iter().enumerate();
-    all.filter(move |(_, other)| other.parent == Some(operator)).map(|(place, _)| place)
+    all.filter(move |(_, other)| other.parent == Some(operator) && !other.is_subquery())
+        .map(|(place, _)| place)
 }
 
 /// The rows that each input of an operator has; an input whose rows are unknown is missing.

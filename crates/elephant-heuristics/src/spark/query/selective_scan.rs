@@ -8,8 +8,8 @@ use crate::declare::spark as rule;
 use elephant_base::units::Millis;
 use elephant_catalogue::{Rule, load};
 use elephant_query::{
-    Ground, OperatorKind, PlacedOperator, SqlCounter, below, chooses_partitions, filter_above, name_of_query,
-    name_of_source,
+    Ground, OperatorKind, PlacedOperator, SqlCounter, chooses_partitions, feeding, filter_above,
+    name_of_query, name_of_source,
 };
 use elephant_rule::finding::{Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
@@ -59,7 +59,7 @@ impl SelectiveScan {
         let (filter, condition) = filter_above(query, place)?;
         let (rows, kept) = kept_by(query, filter)?;
         (kept <= self.few_rows.get()).then_some(())?;
-        let time = ground.time_of_all(query, below(query, filter)).scaled(1.0 - kept);
+        let time = ground.time_of_all(query, feeding(query, filter)).scaled(1.0 - kept);
         let cost = ground.cost(&time)?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss(cost.wall.min(ground.run_time), ground.run_time)?;

@@ -81,6 +81,7 @@ fn read_bytes(query: &Query<'_>) -> Option<Bytes> {
     let is_source = |operator: &&PlacedOperator<'_>| {
         matches!(operator.kind, OperatorKind::Scan | OperatorKind::CachedScan | OperatorKind::Source)
             && operator.is_last
+            && operator.repeats.is_none()
     };
     let sizes = query.operators.iter().filter(is_source).map(|scan| scan.bytes(SqlCounter::FileBytesRead));
     sizes.sum::<Option<Bytes>>().filter(|read| read.get() > 0)

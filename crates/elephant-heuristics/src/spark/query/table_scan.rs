@@ -6,7 +6,7 @@ use super::rows::kept_by;
 use crate::declare::spark as rule;
 use elephant_catalogue::{Rule, load};
 use elephant_query::{
-    Ground, OperatorKind, PlacedOperator, SqlCounter, below, filter_above, name_of_query, name_of_source,
+    Ground, OperatorKind, PlacedOperator, SqlCounter, feeding, filter_above, name_of_query, name_of_source,
 };
 use elephant_rule::finding::{Judgement, Measure, Worse};
 use elephant_rule::params::cutoffs::Ascending;
@@ -50,7 +50,7 @@ impl TableScan {
         let (filter, condition) = filter_above(query, place)?;
         let (rows, kept) = kept_by(query, filter)?;
         (kept <= self.few_rows.get()).then_some(())?;
-        let cost = ground.cost(&ground.time_of_all(query, below(query, filter)).scaled(1.0 - kept))?;
+        let cost = ground.cost(&ground.time_of_all(query, feeding(query, filter)).scaled(1.0 - kept))?;
         let limits = Limits { share: &self.lost_share, time: &self.lost_time };
         let loss = limits.loss(cost.wall.min(ground.run_time), ground.run_time)?;
         let judged = loss

@@ -67,6 +67,9 @@ pub struct Stage {
     pub ended_as: Option<u32>,
     /// Whether all its tasks must run at the same time (barrier execution).
     pub is_barrier: bool,
+    /// Whether it is the first stage of the log that computes all partitions of one of the RDDs that are persisted: later
+    /// stages read what was kept.
+    pub fills_cache: bool,
     /// What its RDDs are.
     pub origins: Origins,
     /// The innermost call that created it (first line of "Details"): a method of Spark.
@@ -93,6 +96,7 @@ impl Stage {
             accumulables: Box::default(),
             ended_as: None,
             is_barrier: false,
+            fills_cache: false,
             origins: Origins::default(),
             first_call: None,
         }

@@ -193,8 +193,20 @@ impl Builder {
         self.rdds.get_mut(place)
     }
 
-    pub(super) fn persisted(&mut self, info: RddInfo) {
-        let Some(id) = info.id.and_then(|id| u32::try_from(id).ok()) else { return };
+    /// Adds the persisted RDDs of a stage with this number of tasks. Returns whether no stage before it had one of them, and
+    /// it computes all partitions of that one. With fewer tasks than partitions, it may leave some to others.
+    pub(super) fn all_persisted(&mut self, rdds: Vec<RddInfo>, tasks: Option<i64>) -> bool {
+        let mut is_first = false;
+        for info in rdds {
+            let is_whole = info.partitions.zip(tasks).is_some_and(|(all, tasks)| all > 0 && tasks >= all);
+            is_first |= self.persisted(info) && is_whole;
+        }
+        is_first
+    }
+
+    /// Adds a persisted RDD; returns whether it is new.
+    fn persisted(&mut self, info: RddInfo) -> bool {
+        let Some(id) = info.id.and_then(|id| u32::try_from(id).ok()) else { return false };
         let count = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
         let rdd = PersistedRdd {
             id,
@@ -210,11 +222,12 @@ impl Builder {
             let before = held::of_rdd(known);
             *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd };
             self.held.change(before, after);
-        } else {
-            let Some(place) = self.new_place::<PersistedRdd>(self.rdds.len()) else { return };
-            self.held.add(after);
-            self.rdd_places.insert(id, place);
-            self.rdds.push(rdd);
+            return false;
         }
+        let Some(place) = self.new_place::<PersistedRdd>(self.rdds.len()) else { return false };
+        self.held.add(after);
+        self.rdd_places.insert(id, place);
+        self.rdds.push(rdd);
+        true
     }
 }

@@ -145,7 +145,7 @@ impl Builder {
     pub(super) fn stage_info(&mut self, info: StageInfo) -> Option<usize> {
         let id = stage_attempt(info.id, info.attempt)?;
         self.saw(moment(info.submitted));
-        info.rdds.into_iter().for_each(|rdd| self.persisted(rdd));
+        let fills_cache = self.all_persisted(info.rdds, info.tasks);
         let place = self.stage_place(id)?;
         let tolerance = self.between_submissions();
         let first_call = info.first_call.map(|call| self.stage_name(call));
@@ -181,6 +181,7 @@ impl Builder {
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
         stage.is_barrier |= info.is_barrier;
+        stage.fills_cache |= fills_cache;
         stage.origins.add_all(info.origins);
         stage.first_call = first_call.or(stage.first_call.take());
         stage.failure = info.failure.map(Into::into).or(stage.failure.take());

@@ -46,6 +46,9 @@ pub enum OperatorKind {
     Exchange,
     /// Sends all rows to all executors.
     Broadcast,
+    /// Collects the rows of a subquery in the driver, for a condition of the operator above it: a value, or the keys that
+    /// choose the partitions of a scan (dynamic partition pruning). Its rows are no input of that operator.
+    Subquery,
     /// Joins two inputs.
     Join(JoinKind),
     /// Groups rows.
@@ -84,7 +87,7 @@ use JoinKind as J;
 use OperatorKind as K;
 
 /// Kinds by the name of the operator without the prefix of its engine.
-const KINDS: [(&str, OperatorKind); 79] = [
+const KINDS: [(&str, OperatorKind); 82] = [
     ("Scan", K::Scan),
     ("BatchScan", K::Scan),
     ("FileScan", K::Scan),
@@ -105,7 +108,10 @@ const KINDS: [(&str, OperatorKind); 79] = [
     ("ColumnarShuffleExchange", K::Exchange),
     ("BroadcastExchange", K::Broadcast),
     ("ColumnarBroadcastExchange", K::Broadcast),
-    ("SubqueryBroadcast", K::Broadcast),
+    ("Subquery", K::Subquery),
+    ("SubqueryBroadcast", K::Subquery),
+    ("SubqueryAdaptiveBroadcast", K::Subquery),
+    ("ColumnarSubqueryBroadcast", K::Subquery),
     ("SortMergeJoin", K::Join(J::SortMerge)),
     ("ShuffledHashJoin", K::Join(J::ShuffledHash)),
     ("ShuffledSymmetricHashJoin", K::Join(J::ShuffledHash)),
@@ -170,7 +176,7 @@ const KINDS: [(&str, OperatorKind); 79] = [
 static BY_NAME: LazyLock<HashMap<&str, OperatorKind>> = LazyLock::new(|| KINDS.into_iter().collect());
 
 /// Operators that stand for what they wrap or reuse.
-const REFERENCES: [&str; 11] = [
+const REFERENCES: [&str; 10] = [
     "AQEShuffleRead",
     "CustomShuffleReader",
     "ShuffleQueryStage",
@@ -181,7 +187,6 @@ const REFERENCES: [&str; 11] = [
     "ReusedExchange",
     "ReusedSubquery",
     "AdaptiveSparkPlan",
-    "Subquery",
 ];
 
 /// Whether an operator uses the rows of another part of the plan again, by the name of its node.
@@ -222,10 +227,10 @@ impl OperatorKind {
         matches!(self, Self::Pipeline | Self::Reference)
     }
 
-    /// Whether rows move to other tasks: the operators above run in other stages than those below.
+    /// Whether rows move to other tasks, or to the driver: the operators above run in other stages than those below.
     #[must_use]
     pub const fn moves_rows(self) -> bool {
-        matches!(self, Self::Exchange | Self::Broadcast)
+        matches!(self, Self::Exchange | Self::Broadcast | Self::Subquery)
     }
 }
 
@@ -281,6 +286,9 @@ mod tests {
             ("ColumnarToRow", K::Transition, OperatorEngine::Jvm),
             ("Execute InsertIntoHadoopFsRelationCommand", K::Write, OperatorEngine::Jvm),
             ("AQEShuffleRead", K::Reference, OperatorEngine::Jvm),
+            ("Subquery", K::Subquery, OperatorEngine::Jvm),
+            ("ReusedSubquery", K::Reference, OperatorEngine::Jvm),
+            ("GpuSubqueryBroadcast", K::Subquery, OperatorEngine::Rapids),
             ("BatchEvalPython", K::Python, OperatorEngine::Jvm),
             ("", K::Other, OperatorEngine::Jvm),
         ] {

@@ -181,6 +181,7 @@ pub(super) fn hostile(name: &str) -> Report {
         phases: Some(Vec::new()),
         configuration: Some(Box::new(conf)),
         nodes: Vec::new(),
+        query_work: Vec::new(),
         explanations: vec![explanation(name)],
         charts: None,
     };

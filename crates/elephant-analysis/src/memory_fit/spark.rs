@@ -89,6 +89,7 @@ mod tests {
     /// An executor with a heap of 2 GiB and four cores, in a container of YARN.
     fn app(peaks: &[(ExecutorMetric, i64)]) -> Application {
         let mut app = elephant_sample::app(&[("spark.master", "yarn"), ("spark.executor.memory", "2g")]);
+        app.complete = true;
         let executor = elephant_sample::executor(&mut app, "1");
         executor.cores = Some(4);
         elephant_sample::peaks(

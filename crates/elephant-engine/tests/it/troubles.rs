@@ -7,7 +7,7 @@ use elephant_analysis::replay::spark::RecordedOnce;
 use elephant_base::severity::Severity;
 use elephant_engine::engine::{Visited, visit};
 use elephant_model::model::{Application, Engine, Status};
-use elephant_rule::finding::{Finding, Measure, SettingChange, TroubleKind};
+use elephant_rule::finding::{CapReason, Finding, Measure, SettingChange, TroubleKind};
 use elephant_ruleset::RuleSet;
 use elephant_testing::shared;
 use elephant_verdict::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_task, saves, why_inert};
@@ -153,19 +153,19 @@ fn each_finding_tells_of_one_trouble() {
 }
 
 #[test]
-fn a_setting_that_is_right_is_worth_a_line_only() {
+fn a_setting_that_is_right_is_no_trouble() {
     let found = all(|app, findings, diagnosed| {
         let is_right = |trouble: &&Trouble| {
             trouble.kind == TroubleKind::Settings
                 && trouble.advice.iter().all(|line| line.text.starts_with("keep "))
         };
-        for trouble in diagnosed.troubles.iter().filter(is_right) {
-            assert!(trouble.severity <= Severity::Low, "{}: {trouble:?}", app.id);
-            let told = findings.iter().filter(|finding| trouble.tells(finding).is_some());
-            let mut told = told.filter(|finding| finding.severity > Severity::Low);
-            assert_eq!(told.next(), None, "{}", app.id);
-        }
-        diagnosed.troubles.iter().filter(is_right).count()
+        let right = diagnosed.troubles.iter().find(is_right);
+        assert!(right.is_none(), "{}: {right:?}", app.id);
+        let stays = |finding: &&Finding| {
+            let cap = finding.caps.deciding().filter(|_| finding.severity == Severity::None);
+            cap.is_some_and(|cap| cap.why == CapReason::SettingsStay)
+        };
+        findings.iter().filter(stays).count()
     });
     let Some(found) = found else { return };
     assert!(found.iter().sum::<usize>() > 0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Settings;
 use super::group::{GroupReport, host};
-use super::impact::impact;
+use super::impact::impacts;
 use super::learnt::GroupKey;
 use super::origin::Origin;
 use super::run_times::RunTimes;
@@ -160,10 +160,7 @@ impl ApplicationStragglers {
         let waited_for = waited_for(app, &waits);
         let (delay, waits) = by_cause(waits);
         let with_node_metrics = metrics.map_or(0, |metrics| with_metrics(app, &groups, metrics));
-        let mean = settings.labelling(Reference::Mean);
-        let by_mean: Vec<Labels> = views.iter().map(|view| mean.of(&view.executions)).collect();
-        let by_mean = impact(app, &views, &by_mean.iter().collect::<Vec<_>>());
-        let by_median = impact(app, &views, &views.iter().map(|view| &view.labels).collect::<Vec<_>>());
+        let (by_median, by_mean) = impacts(app, &views, settings.labelling(Reference::Mean));
         let admitted = app.groups.iter().filter(|group| admits(group));
         let copies = admitted.map(Copies::of).fold(Copies::default(), Copies::and);
         let (mut keys, of_views) = (keys.into_iter(), views.iter().zip(labels).zip(found));

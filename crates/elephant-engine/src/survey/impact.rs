@@ -3,12 +3,23 @@
 use super::group::host;
 use elephant_analysis::stragglers::group::{GroupStragglers, covered};
 use elephant_analysis::stragglers::impact::{JobImpact, JudgedGroup, JudgedTask};
-use elephant_analysis::stragglers::labels::Labels;
+use elephant_analysis::stragglers::labels::{Labelling, Labels};
 use elephant_base::units::{Millis, Timestamp};
 use elephant_model::model::Application;
 
+/// The impact by the labels of the groups, which compare with medians, and by those of `mean`.
+pub(super) fn impacts(
+    app: &Application,
+    views: &[GroupStragglers<'_>],
+    mean: Labelling,
+) -> (JobImpact, JobImpact) {
+    let by_mean: Vec<Labels> = views.iter().map(|view| mean.of(&view.executions)).collect();
+    let by_median: Vec<&Labels> = views.iter().map(|view| &view.labels).collect();
+    (impact(app, views, &by_median), impact(app, views, &by_mean.iter().collect::<Vec<_>>()))
+}
+
 /// The impact, with the labels of each group.
-pub(super) fn impact(app: &Application, views: &[GroupStragglers<'_>], labels: &[&Labels]) -> JobImpact {
+fn impact(app: &Application, views: &[GroupStragglers<'_>], labels: &[&Labels]) -> JobImpact {
     let groups: Vec<JudgedGroup> =
         views.iter().zip(labels).map(|(view, labels)| judged(app, view, labels)).collect();
     JobImpact::of(&groups).with_times(waited(views, labels), took(views))

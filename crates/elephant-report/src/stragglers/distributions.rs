@@ -94,12 +94,13 @@ fn chart(caption: &str, told: Option<String>, ticks: Vec<String>, bars: Vec<Bar>
 fn delay_chart(of: &DelayDistribution) -> Option<Chart> {
     let is_delay = |step: &DelayStep| step.above.is_some();
     let bars = of.steps.iter().map(|step| bar(delay(step), step.jobs, "application", is_delay(step)));
-    // A step begins where the one before it ends.
-    let tick = |step: &DelayStep| step.above.map_or_else(|| "none".to_owned(), percent);
+    // A step begins where the one before it ends. The unit stands above, so that the steps fit a phone.
+    let tick =
+        |step: &DelayStep| step.above.map_or_else(|| "none".to_owned(), |above| three_digits(100.0 * above));
     let ticks = of.steps.iter().map(tick).chain([String::new()]).collect();
     (of.jobs > 0).then(|| {
         chart(
-            "How much longer applications took because of their stragglers",
+            "How much longer applications took because of their stragglers, in %",
             delays(of),
             ticks,
             bars.collect(),
@@ -154,7 +155,7 @@ mod tests {
             chart.label
         );
         assert_eq!((chart.bars.len(), chart.ticks.len()), (9, 10));
-        assert_eq!(chart.ticks[..3], ["none", "0 %", "10 %"]);
+        assert_eq!(chart.ticks[..3], ["none", "0", "10"]);
         let chart = server_chart(&impact).unwrap();
         assert_eq!(
             chart.label,

@@ -20,7 +20,7 @@ use elephant_analysis::stragglers::evaluation::Evaluated;
 use elephant_analysis::stragglers::executions::Execution;
 use elephant_analysis::stragglers::group::GroupStragglers;
 use elephant_analysis::stragglers::impact::{JobImpact, Speculation};
-use elephant_analysis::stragglers::labels::{Labels, Reference};
+use elephant_analysis::stragglers::labels::Reference;
 use elephant_analysis::stragglers::speculation::Copies;
 use elephant_base::state::State;
 use elephant_base::units::{Millis, Timestamp};

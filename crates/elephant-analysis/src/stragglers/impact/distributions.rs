@@ -149,9 +149,9 @@ mod tests {
         let found = DelayDistribution::of(delays);
         let jobs: Vec<u64> = found.steps.iter().map(|step| step.jobs).collect();
         assert_eq!((found.jobs, jobs), (9, vec![2, 2, 1, 0, 0, 1, 0, 1, 2]));
-        let ends = found.steps.iter().map(|step| (step.above, step.to));
-        assert_eq!(ends.clone().next(), Some((None, Some(0.0))));
-        assert_eq!(ends.last(), Some((Some(10.0), None)));
+        let end = |step: Option<&DelayStep>| step.map(|step| (step.above, step.to));
+        assert_eq!(end(found.steps.first()), Some((None, Some(0.0))));
+        assert_eq!(end(found.steps.last()), Some((Some(10.0), None)));
         let quantiles = found.quantiles.unwrap();
         assert_eq!((quantiles.first_quartile, quantiles.median, quantiles.maximum), (0.001, 0.11, 99.0));
     }

@@ -2,6 +2,7 @@
 
 use super::mask::{Mask, Meaning};
 use super::pseudonyms::Kind;
+use elephant_base::form;
 use elephant_input::job_id::job_id_in;
 
 /// Suffixes of compression, which the results do not have, and of formats.
@@ -87,7 +88,7 @@ impl Mask {
             fields.split_once(".jhist").map_or((fields, ""), |(fields, _)| (fields, ".jhist"));
         let mut out = String::new();
         for (place, field) in fields.split('-').enumerate().skip(1) {
-            let plain = decoded(field);
+            let plain = form::decoded(field);
             let meaning = match place {
                 2 => Meaning::User,
                 3 => Meaning::Title,
@@ -125,7 +126,7 @@ impl Mask {
                 out.push_str(&moved);
                 continue;
             }
-            let plain = decoded(part);
+            let plain = form::decoded(part);
             out.push_str(&if part == "conf" {
                 part.to_owned()
             } else {
@@ -157,22 +158,6 @@ fn encoded(text: &str) -> String {
         }
     }
     out
-}
-
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = after.get(..2).filter(|_| *first == b'%').and_then(|code| std::str::from_utf8(code).ok());
-        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            bytes.push(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(if *first == b'+' { b' ' } else { *first });
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

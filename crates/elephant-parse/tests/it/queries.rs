@@ -196,7 +196,7 @@ fn the_first_stage_that_computes_all_of_a_persisted_rdd_fills_a_cache() {
         stage_of_rdds(1, 4, &[(2, 4, false), (1, 4, true)]),
         // It reads what was kept.
         stage_of_rdds(2, 4, &[(3, 4, false), (1, 4, true)]),
-        // It may leave partitions to the next one, of which nobody knows how many it computes.
+        // It may leave partitions to the next stage, and the log does not say how many of them that one computes.
         stage_of_rdds(3, 1, &[(4, 200, true)]),
         stage_of_rdds(4, 200, &[(4, 200, true)]),
         stage_of_rdds(5, 0, &[(5, 0, true)]),
